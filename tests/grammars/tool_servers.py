@@ -136,10 +136,13 @@ def derive(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         schemas.types["Failure"] = schemas.types.pop(schemas.kind({"$ref": f"#/{error}"})[1:])
         types = dict(sorted(schemas.types.items()))
         gone = dict.fromkeys(sorted(before.keys() - types.keys()))
-        yield revision, {
-            "methods": methods,
-            "types": {name: each for name, each in types.items() if before.get(name) != each} | gone,
-        }
+        yield (
+            revision,
+            {
+                "methods": methods,
+                "types": {name: each for name, each in types.items() if before.get(name) != each} | gone,
+            },
+        )
         before = types
 
 

@@ -146,7 +146,11 @@ def test_a_call_of_another_model_call_or_one_that_was_cancelled_is_not_compared(
 )
 def test_a_loss_is_held_against_the_rule_of_the_client(agent: str, words: str) -> None:
     info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": agent, "version": "1"}}
-    shaken = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    shaken = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "s", "version": "1"},
+    }
     ready = {"sent": {"jsonrpc": "2.0", "method": "notifications/initialized"}}
     opening = ask(9, "initialize", **info), answer(9, **shaken), ready
     called = call(1, "t1", content=[said("mild")], structuredContent=STRUCTURED)

@@ -72,9 +72,7 @@ def fates(before: JsonValue, after: JsonValue, pointer: str = "", there: str = "
         yield Fate(_kind(before, after), pointer, there, before, after)
 
 
-def _of_objects(
-    before: dict[str, JsonValue], after: dict[str, JsonValue], pointer: str, there: str
-) -> Iterator[Fate]:
+def _of_objects(before: dict[str, JsonValue], after: dict[str, JsonValue], pointer: str, there: str) -> Iterator[Fate]:
     new = [name for name in after if name not in before]
     for name, value in before.items():
         at, to = f"{pointer}/{escape(name)}", f"{there}/{escape(name)}"
@@ -166,15 +164,13 @@ def _read(text: str) -> JsonValue:
 
 def _is_same(before: JsonValue, after: JsonValue) -> bool:
     """Equal; a truth value is no number."""
-    if isinstance(before, bool) or isinstance(after, bool):
-        return type(before) is type(after) and before == after
-    return before == after
+    is_truth = isinstance(before, bool) or isinstance(after, bool)
+    return bool(before == after) and not (is_truth and type(before) is not type(after))
 
 
 def _is_same_inside(before: JsonValue, after: JsonValue) -> bool:
-    return _is_same(before, after) or (
-        isinstance(before, dict | list) and type(before) is type(after) and next(fates(before, after), None) is None
-    )
+    is_nested = isinstance(before, dict | list) and type(before) is type(after)
+    return _is_same(before, after) or (is_nested and next(fates(before, after), None) is None)
 
 
 def _is_telling(value: JsonValue) -> bool:

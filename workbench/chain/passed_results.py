@@ -122,8 +122,10 @@ def _lost_text(text: JsonValue, pointer: str, words: str) -> _LostContent | None
     missing = [leaf for leaf in leaves(value) if not is_in(leaf, words)]
     if value is not None and not missing:
         return None
-    form = _wrong_decoding(text.strip(), words) or _other_form(text.strip(), words) or (
-        _ROUNDED if value is not None and _are_rounded(missing, words) else ""
+    form = (
+        _wrong_decoding(text.strip(), words)
+        or _other_form(text.strip(), words)
+        or (_ROUNDED if value is not None and _are_rounded(missing, words) else "")
     )
     if form:
         return _LostContent(pointer, len(text.encode("utf-8", "replace")), form=form)

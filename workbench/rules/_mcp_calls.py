@@ -134,12 +134,12 @@ def of_call(
     how = "" if outcome.call_id else "matched by tool name, which is a guess"
     asked = outcome.asked_by(before.call.name, before.call.input) or (before.call.input,)
     changes = changes_of_arguments(asked[0], outcome.arguments or {}, member(entry, "inputSchema"))
-    yield from _changed(decoded, changes, f"the model wrote it otherwise in exchange {before.exchange + 1}", how)
+    yield from _of_changes(decoded, changes, f"the model wrote it otherwise in exchange {before.exchange + 1}", how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
 
 
-def misrouted(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]]) -> str:
+def detour_of(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]]) -> str:
     """Why a call went to another tool, or to another server, than its name says, in words; empty if it did not.
 
     Args:
@@ -149,12 +149,20 @@ def misrouted(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]])
     meant = [(server, tool) for server, tool in tools if is_named(name, tool)]
     longest = max((len(tool) for _, tool in meant), default=0)
     best = [(server, tool) for server, tool in meant if len(tool) == longest]
-    if best and len(outcome.tool) < longest and not any(tool == outcome.tool for _, tool in best):
-        return f"the model called {quote(best[0][1])} of {quote(best[0][0])}, not {quote(outcome.tool)}"
-    named = [server for server, tool in best if tool == outcome.tool and is_named_first(name, server)]
-    if named and outcome.server not in named and any(server == outcome.server for server, _ in best):
-        return f"the model called it at {quote(named[0])}, but it was sent to {quote(outcome.server)}"
-    return ""
+    named = [(server, tool) for server, tool in best if is_named_first(name, server)] or best
+    is_known = any(server == outcome.server for server, _ in tools)
+    if not named or not is_known or (outcome.server, outcome.tool) in named:
+        return ""
+    server, tool = named[0]
+    if not is_named(outcome.tool, tool) or not is_named(tool, outcome.tool):
+        return (
+            f"the model called {quote(tool)} of {quote(server)}, not {quote(outcome.tool)} of {quote(outcome.server)}"
+        )
+    return (
+        ""
+        if server == outcome.server
+        else f"the model called it at {quote(server)}, but it was sent to {quote(outcome.server)}"
+    )
 
 
 def of_route(decoded: DecodedExchange, call: ModelCall, why: str) -> Finding:
@@ -173,7 +181,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     if is_named(outer.tool, inner.tool):
         changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
         by = f"the gateway {quote(outer.server)} received it otherwise in exchange {outer.exchange + 1}"
-        yield from _changed(decoded, changes, by, "")
+        yield from _of_changes(decoded, changes, by, "")
     if inner.state != "answered" or outer.state != "answered":
         return
     where = f"the result of exchange {outer.exchange + 1}, which the gateway {quote(outer.server)} returned"
@@ -241,7 +249,7 @@ def _node(root: JsonValue, schema: JsonValue) -> JsonValue:
     return resolve(root, ref) if isinstance(ref, str) else schema
 
 
-def _changed(decoded: DecodedExchange, changes: Sequence[Fate], by: str, how: str) -> Iterator[Finding]:
+def _of_changes(decoded: DecodedExchange, changes: Sequence[Fate], by: str, how: str) -> Iterator[Finding]:
     """The first of several changes of arguments.
 
     Args:

@@ -15,6 +15,7 @@ from workbench.rules._mcp_rules import (
     MESSAGE,
     NO_ANSWER,
     PROGRESS,
+    RESULT_DROPPED,
     VERSION,
     WARNING,
     make,
@@ -29,6 +30,7 @@ _RULES = {
     "cancelled": (CANCELLED_END, WARNING),
     "no-answer": (NO_ANSWER, WARNING),
     "left": (NO_ANSWER, INFO),
+    "unfetched": (RESULT_DROPPED, WARNING),
 }
 """Kind of a lapse → its rule, and how severe it is."""
 
@@ -46,7 +48,7 @@ def of_lapses(decoded: DecodedExchange, lapses: Iterable[Lapse]) -> Iterator[Fin
 
 
 def of_lapses_over_http(decoded: DecodedExchange, course: Course) -> Iterator[Finding]:
-    """Findings on the messages that one HTTP request and its response carried; the course goes on.
+    """Findings on the messages that one HTTP request and its response carried, after which the course is another.
 
     Args:
         course: of the connection before them.

@@ -6,7 +6,6 @@ Statuses and headers are those of the specification, "Transports" and "Authoriza
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
 
 from workbench import regex
 from workbench.contracts import Finding
@@ -27,7 +26,7 @@ from workbench.rules._mcp_rules import (
     message_of,
 )
 from workbench.rules.wording import quote
-from workbench.wire import Exchange, HttpRequest, HttpResponse
+from workbench.wire import Exchange, HttpRequest, HttpResponse, urls
 
 _JSON, _SSE = "application/json", "text/event-stream"
 _SESSION, _REVISION = "mcp-session-id", "mcp-protocol-version"
@@ -56,13 +55,13 @@ def stated_metadata(exchange: Exchange) -> str:
     return found[1] if found else ""
 
 
-def of_http(decoded: DecodedExchange, session: str, version: str, metadata: str) -> Iterator[Finding]:
+def of_http(decoded: DecodedExchange, session: str, version: str, metadata: tuple[str, str]) -> Iterator[Finding]:
     """Findings on what HTTP says about a message to a tool server.
 
     Args:
         session: id that the server gave last; empty if it gave none.
         version: that both sides agreed on; empty if that is unknown.
-        metadata: URL that the server named for signing in; empty if it named none.
+        metadata: URL that the server named for signing in, and that of the request which it refused; both may be empty.
     """
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
@@ -106,6 +105,10 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
         severity = WARNING if response and response.status >= 400 else INFO
         text = f"the header MCP-Protocol-Version is missing: from revision {_NEEDS_REVISION} on each request has it"
         yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
+    old = stated or agreed
+    for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < _STATELESS):
+        text = f"the header {header} belongs to revision {_STATELESS}, but the request is of revision {quote(old)}"
+        yield make(decoded, HTTP, REQUEST, "", text)
     for header, path in _ROUTING if agreed >= _STATELESS else ():
         value, meant = request.headers.get(header), member(message, *path)
         if isinstance(meant, str) and value != meant and not (value or "").startswith("=?"):
@@ -154,11 +157,15 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
 
 
-def _of_accepted(decoded: DecodedExchange, response: HttpResponse, message: Mapping[str, JsonValue]) -> Iterator[Finding]:
+def _of_accepted(
+    decoded: DecodedExchange, response: HttpResponse, message: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
     """The answer to what has no response: 202 without a body."""
     status, what = response.status, quote(message.get("method") or "a response")
     if status >= 400 and status not in (401, 403, 404):
-        text = f"{what} is answered with {status}: a server accepts it with 202, and clients give the connection up else"
+        text = (
+            f"{what} is answered with {status}: a server accepts it with 202, and clients give the connection up else"
+        )
         yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
     elif 200 <= status < 300 and status != 202:
         text = f"{what} is answered with {status}, not with 202: some clients look for a message in it"
@@ -167,7 +174,9 @@ def _of_accepted(decoded: DecodedExchange, response: HttpResponse, message: Mapp
 
 def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
     """Events of a stream: their names, and ids that two of them share."""
-    names = {event.name for event in decoded.events if event.data and event.name not in (None, "", "message", "endpoint")}
+    names = {
+        event.name for event in decoded.events if event.data and event.name not in (None, "", "message", "endpoint")
+    }
     if names:
         text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read the type message only"
         yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
@@ -195,8 +204,9 @@ def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[
         yield make(decoded, AUTH, RESPONSE, "", text, quote(stated), INFO)
 
 
-def _of_metadata(decoded: DecodedExchange, named: str) -> Iterator[Finding]:
+def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterator[Finding]:
     """Findings on a document that says where, and how, to sign in (RFC 9728, RFC 8414)."""
+    named, refused = metadata
     response, url = decoded.exchange.response, url_of(decoded.exchange)
     if named and "oauth-protected-resource" in url and url != named:
         text = f"the server named {quote(named)} in WWW-Authenticate, but the client fetches another URL"
@@ -208,15 +218,15 @@ def _of_metadata(decoded: DecodedExchange, named: str) -> Iterator[Finding]:
         return
     held = message_of(decoded.response_text)
     if not held:
-        text = "the metadata for signing in is no JSON object"
+        text = "the metadata for signing in is not a JSON object"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(_head(decoded)))
     elif "oauth-protected-resource" in url:
-        yield from _of_resource(decoded, url, held)
+        yield from _of_resource(decoded, url, held, refused)
     else:
         yield from _of_issuer(decoded, url, held)
 
 
-def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
+def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue], refused: str) -> Iterator[Finding]:
     resource, servers = held.get("resource"), held.get("authorization_servers")
     if not servers or not isinstance(servers, list):
         text = "the metadata of the resource names no authorization_servers"
@@ -224,11 +234,16 @@ def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValu
     if isinstance(resource, str) and not _is_same_resource(resource, url):
         text = f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse it"
         yield make(decoded, AUTH, RESPONSE, "/resource", text)
+    elif isinstance(resource, str) and refused and resource != refused and resource.rstrip("/") == refused.rstrip("/"):
+        text = (
+            f"the metadata are for {quote(resource)}, and the client asked for {quote(refused)}: some clients refuse it"
+        )
+        yield make(decoded, AUTH, RESPONSE, "/resource", text, severity=INFO)
 
 
 def _is_same_resource(resource: str, url: str) -> bool:
     """The metadata's URL is that of the resource with a well-known path before its own."""
-    one, other = urlsplit(resource), urlsplit(url)
+    one, other = urls.split_url(resource), urls.split_url(url)
     path = other.path.partition("/oauth-protected-resource")[2].rstrip("/")
     return one.netloc.lower() == other.netloc.lower() and (not path or one.path.rstrip("/") == path)
 
@@ -239,7 +254,7 @@ def _of_issuer(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]
     if missing:
         text = f"{', '.join(map(quote, missing))} is missing in the metadata of the authorization server"
         yield make(decoded, AUTH, RESPONSE, "", text)
-    elif isinstance(issuer, str) and urlsplit(issuer).netloc.lower() != urlsplit(url).netloc.lower():
+    elif isinstance(issuer, str) and urls.split_url(issuer).netloc.lower() != urls.split_url(url).netloc.lower():
         text = f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse it"
         yield make(decoded, AUTH, RESPONSE, "/issuer", text)
     if not isinstance(methods, list) or "S256" not in methods:

@@ -155,7 +155,7 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
     here = {str(member(entry, "name")): entry for entry in listed}
     for server, there in others.items():
         for outer, inner, words in ((here, there, "here"), (there, here, f"in the list of {quote(server)}")):
-            lost = [found for own, other in _pairs(outer, inner) if (found := _lost(own, other))]
+            lost = [found for own, other in _pairs(outer, inner) if (found := _loss_of(own, other))]
             if lost:
                 first = lost[0]
                 number = next(n for n, entry in enumerate(listed) if entry is first.own or entry is first.other)
@@ -176,7 +176,7 @@ class _LostOfTool(NamedTuple):
     text: str
 
 
-def _lost(own: JsonValue, other: JsonValue) -> _LostOfTool | None:
+def _loss_of(own: JsonValue, other: JsonValue) -> _LostOfTool | None:
     """Members that are missing; else the first change of the schema."""
     name = quote(member(other, "name"))
     if names := [member_ for member_ in _ABOUT if member(other, member_) and member(own, member_) is None]:

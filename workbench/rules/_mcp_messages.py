@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
-from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.grammars import MISSING, ShapeFault
-from workbench.protocols.mcp import MessageFaults, ServerFacts, message_faults, response_message
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, grammars
+from workbench.protocols.mcp import OF_CLIENTS, OF_SERVERS, MessageFaults, ServerFacts, message_faults, response_message
 from workbench.provenance import escape
 from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member, message_of
 from workbench.rules.wording import quote
@@ -23,13 +22,16 @@ _OF_SCHEMAS = regex.compile(r"/result/tools/\d+/(?:input|output)Schema\b")
 _OF_RESULTS = ("/result/content", "/result/tools")
 """Places that the rule on the shape of a result judges; that on the id of a response has its own."""
 
+_UNJUDGED = ("tasks/result",)
+"""Methods whose results no other rule judges."""
+
 _MAGIC = (
-    (re.compile(rb"\x89PNG\r\n"), "image/png"),
-    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
-    (re.compile(rb"GIF8"), "image/gif"),
-    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
-    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
-    (re.compile(rb"%PDF-"), "application/pdf"),
+    (regex.compile(rb"\x89PNG\r\n"), "image/png"),
+    (regex.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (regex.compile(rb"GIF8"), "image/gif"),
+    (regex.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
+    (regex.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
+    (regex.compile(rb"%PDF-"), "application/pdf"),
 )
 """First bytes of a file → its media type."""
 
@@ -50,16 +52,18 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
     request, response = message_of(decoded.request_text), message_of(response_message(decoded))
     version = facts.version_of(method, request, response)
     if "method" in request and "id" in request:
-        yield from _of_form(decoded, REQUEST, message_faults(method, request, version))
+        yield from _of_form(decoded, method, REQUEST, message_faults(method, request, version))
     if "jsonrpc" in response and "id" in request:
-        yield from _of_form(decoded, RESPONSE, message_faults(method, response, version))
+        yield from _of_form(decoded, method, RESPONSE, message_faults(method, response, version))
+    if method == "initialize":
+        yield from _of_capabilities(decoded, request, response)
     yield from _of_elicitation(decoded, method, request, response)
     yield from of_media(decoded, response.get("result"))
 
 
-def _of_form(decoded: DecodedExchange, side: str, found: MessageFaults | None) -> Iterator[Finding]:
+def _of_form(decoded: DecodedExchange, method: str, side: str, found: MessageFaults | None) -> Iterator[Finding]:
     """The first fault that no other rule judges."""
-    faults = [fault for fault in (found.faults if found else ()) if not _is_elsewhere(fault)]
+    faults = [fault for fault in (found.faults if found else ()) if method in _UNJUDGED or not _is_elsewhere(fault)]
     if found is None or not faults:
         return
     found = found._replace(faults=faults)
@@ -69,11 +73,26 @@ def _of_form(decoded: DecodedExchange, side: str, found: MessageFaults | None) -
     yield make(decoded, MESSAGE, side, faults[0].pointer, text, severity=severity)
 
 
-def _is_elsewhere(fault: ShapeFault) -> bool:
+def _is_elsewhere(fault: grammars.ShapeFault) -> bool:
     is_result = fault.pointer in ("/id", *_OF_RESULTS) or (
-        fault.code == MISSING and f"{fault.pointer}/{escape(fault.name)}" in _OF_RESULTS
+        fault.code == grammars.MISSING and f"{fault.pointer}/{escape(fault.name)}" in _OF_RESULTS
     )
     return is_result or bool(_OF_SCHEMAS.match(fault.pointer))
+
+
+def _of_capabilities(
+    decoded: DecodedExchange, request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    """Capabilities that only the other side can have."""
+    for side, at, message, others in (
+        (REQUEST, "/params", request, OF_SERVERS),
+        (RESPONSE, "/result", response, OF_CLIENTS),
+    ):
+        declared = member(message, at[1:], "capabilities")
+        for name in (name for name in others if isinstance(declared, dict) and name in declared):
+            who = ("client", "server") if side == REQUEST else ("server", "client")
+            text = f"the {who[0]} declares {name!r}, which only a {who[1]} can have: strict readers refuse the message"
+            yield make(decoded, MESSAGE, side, f"{at}/capabilities/{name}", text)
 
 
 def _of_elicitation(
@@ -81,7 +100,7 @@ def _of_elicitation(
 ) -> Iterator[Finding]:
     """Answers to a form: content comes with the action accept, and with no other."""
     asked = member(request, "params", "inputResponses")
-    answers = [
+    answers: list[tuple[str, str, JsonValue, JsonValue]] = [
         (REQUEST, f"/params/inputResponses/{escape(name)}", each, {})
         for name, each in (asked.items() if isinstance(asked, dict) else ())
     ]
@@ -109,7 +128,7 @@ def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
 
 
 def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: JsonValue) -> Iterator[Finding]:
-    head = _decoded(data[:_HEAD])
+    head = _first_bytes(data[:_HEAD])
     if _DATA_URL.match(data):
         text = f"{name} is a data URL: it has to be base64 alone, without the type before it"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
@@ -123,7 +142,7 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: Js
             yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
 
 
-def _decoded(text: str) -> bytes | None:
+def _first_bytes(text: str) -> bytes | None:
     """First bytes of base64; None for other text. Line breaks are allowed."""
     plain = "".join(text.split())
     try:

@@ -15,6 +15,7 @@ from workbench.protocols.mcp import (
     CANCELLED,
     END,
     OVER_HTTP,
+    SIGN_IN,
     ChannelFacts,
     ServerFacts,
     fault_of_line,
@@ -159,7 +160,9 @@ def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     """Findings on a request of the server that needs a capability which the client declared."""
     http, error = decoded.exchange.request, member(message_of(response_message(decoded)), "error")
     if http and http.method == "ping" and error is not None:
-        text = "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
+        text = (
+            "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
+        )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     if declared and member(message_of(response_message(decoded)), "error", "code") == _NO_METHOD:
         text = f"the client declared the capability {declared!r}, but does not know this method"
@@ -231,7 +234,13 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
         text = f"the stream ends inside the response to {method}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))
-    elif http.status == 200 and body.strip() and not decoded.events and fault_of_line(decoded.response_text):
+    elif (
+        http.status == 200
+        and method != SIGN_IN
+        and body.strip()
+        and not decoded.events
+        and fault_of_line(decoded.response_text)
+    ):
         fault = fault_of_line(decoded.response_text)
         text = f"the response to {method} is {fault}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body), WARNING if "JSON, but" in fault else None)
@@ -312,7 +321,9 @@ def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, fac
     if not isinstance(error, dict):
         return
     if method == "ping":
-        text = f"ping was answered with error {quote(code, 20)}: {quote(told)}; every side answers it with an empty result"
+        text = (
+            f"ping was answered with error {quote(code, 20)}: {quote(told)}; every side answers it with an empty result"
+        )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     elif code == _NO_METHOD and needed and facts.server is not None and needed in facts.server:
         text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"

@@ -193,7 +193,7 @@ def _of_form(
     if _tells_twice(outcome.result, words):
         text = f"the data of exchange {link.exchange + 1} appears twice here: as text, and as structured content"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
-    elif (twice := _doubled(outcome.result, words)) is not None:
+    elif (twice := _repeated_text(outcome.result, words)) is not None:
         text = f"the text of exchange {link.exchange + 1} is in this result more than once"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, quote(twice), INFO)
     media = dict(_media(outcome.result))
@@ -219,9 +219,11 @@ def _of_media(
         yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, f"{text}: {list(sent)[-1]} is missing")
     content = member(outcome.result, "content")
     for part in told:
-        stated = next((member(one, "mimeType") for one in content or () if member(one, "data") == part.data), None)  # type: ignore[union-attr]
+        stated = next((member(one, "mimeType") for one in content or () if member(one, "data") == part.data), None)
         if isinstance(stated, str) and part.media_type and part.media_type.lower() != stated.lower():
-            text = f"the type {quote(stated)} of the same data in exchange {link.exchange + 1} is {part.media_type!r} here"
+            text = (
+                f"the type {quote(stated)} of the same data in exchange {link.exchange + 1} is {part.media_type!r} here"
+            )
             yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text)
 
 
@@ -231,8 +233,8 @@ def _of_about(decoded: DecodedExchange, link: ToolLink, outcome: ToolOutcome, wo
     for number, part in enumerate(content if isinstance(content, list) else ()):
         uri, text = member(part, "resource", "uri"), member(part, "resource", "text")
         if isinstance(uri, str) and isinstance(text, str) and text.strip() in words and uri not in words:
-            place = f"/result/content/{number}/resource/uri in exchange {link.exchange + 1}"
-            yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, f"{place} is missing from this result", quote(uri), INFO)  # fmt: skip
+            text = f"/result/content/{number}/resource/uri in exchange {link.exchange + 1} is missing from this result"
+            yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, text, quote(uri), INFO)
 
 
 def _is_wrapped(result: JsonValue, parts: Sequence[Part]) -> bool:
@@ -257,7 +259,7 @@ def _tells_twice(result: JsonValue, words: str) -> bool:
     return len(rest) < len(words) and len(value) > _SHORT and value in _without_spaces(rest)
 
 
-def _doubled(result: JsonValue, words: str) -> str | None:
+def _repeated_text(result: JsonValue, words: str) -> str | None:
     """A text that the model got more often than the server sent it."""
     texts = texts_of(result)
     long = (text.strip() for text in texts if len(text.strip()) > _LONG)

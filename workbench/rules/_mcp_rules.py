@@ -32,7 +32,7 @@ PROGRESS = _rule("progress", WARNING, "Progress is reported for no open request,
 # On one request.
 
 MESSAGE = _rule("message", WARNING, "A message has a form that its revision of the protocol does not have.")
-MEDIA_TYPE = _rule("media-type", WARNING, "An image or a file is not what its type says, or is no base64.")
+MEDIA_TYPE = _rule("media-type", WARNING, "An image or a file is not what its type says, or is not base64.")
 HTTP = _rule("http", WARNING, "A header, a status or a content type is not what the transport demands.")
 AUTH = _rule("auth", WARNING, "A tool server does not say how to sign in, or says it wrongly.")
 

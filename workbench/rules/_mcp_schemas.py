@@ -90,9 +90,8 @@ def _target(root: JsonValue, schema: JsonValue) -> JsonValue:
 def _inner(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue, JsonValue]]:
     """Pairs of schemas below a node, with the pointer from it."""
     known, kept = one.get("properties"), other.get("properties")
-    for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
-        if name in kept:
-            yield f"/properties/{escape(name)}", known[name], kept[name]
+    if isinstance(known, dict) and isinstance(kept, dict):
+        yield from ((f"/properties/{escape(name)}", known[name], kept[name]) for name in known if name in kept)
     for word in ("items", "additionalProperties"):
         if isinstance(one.get(word), dict) and isinstance(other.get(word), dict):
             yield f"/{word}", one[word], other[word]
@@ -108,7 +107,7 @@ def _of_type(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at: s
     if not before or not now or "const" in one or before == now:
         return
     severity = INFO if before - {"null"} == now - {"null"} else WARNING
-    text = f"the type is {quote(_said(other['type']))} instead of {quote(_said(one['type']))}"
+    text = f"the type is {quote(_text_of(other['type']))} instead of {quote(_text_of(one['type']))}"
     if not (severity is INFO and other.get("nullable")):
         yield SchemaChange(f"{at}/type", text, severity)
 
@@ -155,7 +154,7 @@ def _of_keywords(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], a
             if len(_arms(value)) > len(_arms(other[word])):
                 yield SchemaChange(f"{at}/{word}", f"{word} has fewer alternatives")
         elif not isinstance(value, dict | list) and value != other[word]:
-            text = f"{word} is {quote(_said(other[word]))} instead of {quote(_said(value))}"
+            text = f"{word} is {quote(_text_of(other[word]))} instead of {quote(_text_of(value))}"
             yield SchemaChange(f"{at}/{word}", text)
 
 
@@ -181,11 +180,11 @@ def _of_values(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at:
         gone = [value for value in known if value not in kept and value is not None and str(value) not in kept]
         more = [value for value in kept if value not in known and not _is_spelled(value, known)]
         for value, word in (*((each, "lacks") for each in gone), *((each, "has") for each in more)):
-            yield SchemaChange(f"{at}/enum", f"enum {word} {quote(_said(value))}")
+            yield SchemaChange(f"{at}/enum", f"enum {word} {quote(_text_of(value))}")
     if "default" in one and "default" not in other:
-        yield SchemaChange(at, f"the default {quote(_said(one['default']))} is missing", INFO)
+        yield SchemaChange(at, f"the default {quote(_text_of(one['default']))} is missing", INFO)
     elif "default" in one and other["default"] != one["default"]:
-        text = f"the default is {quote(_said(other['default']))} instead of {quote(_said(one['default']))}"
+        text = f"the default is {quote(_text_of(other['default']))} instead of {quote(_text_of(one['default']))}"
         yield SchemaChange(f"{at}/default", text)
     yield from _of_description(one.get("description"), other.get("description"), at)
 
@@ -202,5 +201,5 @@ def _of_description(before: JsonValue, now: JsonValue, at: str) -> Iterator[Sche
         yield SchemaChange(f"{at}/description", "its description is cut or another", INFO)
 
 
-def _said(value: JsonValue) -> str:
+def _text_of(value: JsonValue) -> str:
     return value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")[:_SHOWN]

@@ -27,7 +27,7 @@ from workbench.protocols.mcp import (
     server_of,
     tool_outcome,
 )
-from workbench.rules._mcp_calls import ModelCalls, misrouted, of_call, of_passed_on, of_route, of_uncalled
+from workbench.rules._mcp_calls import ModelCalls, detour_of, of_call, of_passed_on, of_route, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_course import of_lapses_over_http
 from workbench.rules._mcp_declared import ListedTool, of_declared
@@ -68,7 +68,7 @@ class ToolHops:
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
         self._sessions: dict[str, str] = {}
-        self._metadata: dict[str, str] = {}
+        self._metadata: dict[str, tuple[str, str]] = {}
         self._routes: dict[tuple[str, str, str, int], str] = {}
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
@@ -149,9 +149,9 @@ class ToolHops:
             return
         server = server_of(exchange.request.url)
         host = url_of(exchange).partition("://")[2].partition("/")[0]
-        yield from of_http(decoded, self._sessions.get(server, ""), facts.version, self._metadata.get(host, ""))
-        if stated := stated_metadata(exchange):
-            self._journal.put(self._metadata, host, stated)
+        yield from of_http(decoded, self._sessions.get(server, ""), facts.version, self._metadata.get(host, ("", "")))
+        if exchange.response and exchange.response.status == 401:
+            self._journal.put(self._metadata, host, (stated_metadata(exchange), url_of(exchange)))
         course = self._courses.get(connection, Course()).copy()
         yield from of_lapses_over_http(decoded, course)
         self._journal.put(self._courses, connection, course)
@@ -218,7 +218,7 @@ class ToolHops:
         listed = sum(len(facts.tools) for facts in self._facts.values())
         key = name, outcome.server, outcome.tool, listed
         if key not in self._routes:
-            self._routes[key] = misrouted(name, outcome, [(one.server, one.name) for one in self._tools()])
+            self._routes[key] = detour_of(name, outcome, [(one.server, one.name) for one in self._tools()])
         return self._routes[key]
 
     # The model's side.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
     from workbench.protocols.mcp.revisions import MessageFaults, message_faults
-    from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
+    from workbench.protocols.mcp.server_facts import OF_CLIENTS, OF_SERVERS, ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import (
         ToolOutcome,
         argument_key,
@@ -58,6 +58,8 @@ __all__ = [
     "CALL_TOOL",
     "CANCELLED",
     "END",
+    "OF_CLIENTS",
+    "OF_SERVERS",
     "OVER_HTTP",
     "SIGN_IN",
     "STDIO",

@@ -21,6 +21,9 @@ _PROBES = ("initialize", "server/discover", "ping")
 _OVER = ("completed", "failed", "cancelled")
 """States of a task that are its last."""
 
+_WITH_RESULT, _WITH_TASKS = ("completed", "failed"), "2025-11-25"
+"""States with a result that waits to be fetched, in the revision in which it is fetched separately."""
+
 _DECLARED = {
     "notifications/tools/list_changed": ("tools", "listChanged"),
     "notifications/prompts/list_changed": ("prompts", "listChanged"),
@@ -40,7 +43,8 @@ class Lapse(NamedTuple):
 
     Attributes:
         kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"version"``, ``"capability"``, ``"cancelled"``,
-            ``"no-answer"`` or ``"left"`` (without an answer, by a client that sent nothing any more).
+            ``"no-answer"`` ``"left"`` (without an answer, by a client that sent nothing any more) or ``"unfetched"`` (a
+            result).
         sender: who sent it, or who did not send what is missing.
         place: what the caller of ``take`` said of the message.
         pointer: in the message.
@@ -54,7 +58,7 @@ class Lapse(NamedTuple):
     text: str
 
 
-class _Open(NamedTuple):
+class _OpenRequest(NamedTuple):
     """A request that has no response yet."""
 
     method: str
@@ -73,7 +77,7 @@ class Course:
     def __init__(self) -> None:
         self.version = ""
         self.phase = ""
-        self._open: dict[tuple[str, str], _Open] = {}
+        self._open: dict[tuple[str, str], _OpenRequest] = {}
         self._over: dict[str, str] = {}
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
@@ -81,10 +85,11 @@ class Course:
         self._last = -1  # place of the last message of the client
         self._declared: dict[str, JsonValue] = {}
         self._tasks: dict[str, str] = {}
+        self._fetched: dict[str, None] = {}
         self._early: list[tuple[int, str]] = []
 
     def copy(self) -> Course:
-        """The same, to go on from."""
+        """The same, for the messages that follow."""
         made = copy(self)
         for name, value in vars(self).items():
             setattr(made, name, copy(value))
@@ -106,10 +111,12 @@ class Course:
         yield from self._of_method(sender, method, known, message, place)
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
+        if method == "tasks/result":
+            self._fetched[str(params.get("taskId"))] = None
         if "id" in message and not (known and not known.is_request):
             yield from self._of_time(sender, method, params, place)
             key = sender, repr(message["id"])
-            self._open[key] = _Open(method, _token(params), place)
+            self._open[key] = _OpenRequest(method, _token(params), place)
             self._remember(key)
         else:
             yield from self._of_notification(sender, method, message, params, place)
@@ -243,7 +250,7 @@ class Course:
             if isinstance(each, dict) and "taskId" in each:
                 yield from self._of_task(sender, each, at, place)
 
-    def _close(self, asked: _Open) -> None:
+    def _close(self, asked: _OpenRequest) -> None:
         if asked.token is not None:
             self._over[repr(asked.token)] = asked.method
             self._progress.pop(repr(asked.token), None)
@@ -257,7 +264,11 @@ class Course:
             self._is_all = False
 
     def end(self) -> Iterator[Lapse]:
-        """Lapses once nothing more comes: requests of the server that the client left without a response."""
+        """Lapses once nothing more comes: results and requests that the client left."""
+        for id_, state in self._tasks.items():
+            if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):
+                text = f"task {id_!r} is {state}, but the client never fetched its result with tasks/result"
+                yield Lapse("unfetched", CLIENT, self._last, "", text)
         for (sender, id_), asked in self._open.items():
             if sender == SERVER and not id_.startswith("task "):
                 text = f"the client never answered the request {asked.method!r} of the server (id {id_})"
@@ -269,7 +280,7 @@ def _method(name: str, version: str) -> Method | None:
     """A method as the agreed revision has it, else as any other has it."""
     known = revisions()
     own = known[version].method(name) if version in known else None
-    return own or next((found for each in reversed(known.values()) if (found := each.method(name))), None)
+    return own or next((found for each in reversed([*known.values()]) if (found := each.method(name))), None)
 
 
 def _token(params: Mapping[str, JsonValue]) -> JsonValue:

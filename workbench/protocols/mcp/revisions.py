@@ -7,7 +7,7 @@ holds what differs from the one before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from workbench.config import resources
@@ -21,6 +21,8 @@ STATELESS = "2026-07-28"
 
 _RESULT, _ERROR = "result", "error"
 _FAILURE = "#Failure"
+_OF_TASK, _TASK = "tasks/result", "tools/call"
+"""The result of a task has the form of the result of its request; clients make tasks of calls."""
 
 
 class Method(NamedTuple):
@@ -64,6 +66,8 @@ class Revision:
         if kinds is None:
             return []
         at, value, kind = "", message, kinds["type"]
+        if _RESULT in message and method == _OF_TASK:
+            return self.faults(_TASK, message)
         if _RESULT in message and _RESULT in kinds:
             at, value, kind = f"/{_RESULT}", message[_RESULT], kinds[_RESULT]
         elif _ERROR in message:
@@ -107,7 +111,7 @@ class _Fits:
         word, arms = kind[0], kind[1:]
         if word == "=":
             return lambda value: any(value == known and type(value) is type(known) for known in arms)
-        tests = [(lambda value, arm=arm: self.kind(arm)(value)) if _is_object(arm) else self.kind(arm) for arm in arms]
+        tests = [partial(self._fits_later, arm) if _is_object(arm) else self.kind(arm) for arm in arms]
         if word == "|":
             return lambda value: any(test(value) for test in tests)
         (inner,) = tests
@@ -116,6 +120,10 @@ class _Fits:
         if arms[0] == "any":
             return lambda value: isinstance(value, dict)
         return lambda value: isinstance(value, dict) and all(map(inner, value.values()))
+
+    def _fits_later(self, kind: str, value: JsonValue) -> bool:
+        """The test of a type that may hold itself."""
+        return self.kind(kind)(value)
 
     def _object(self, name: str) -> Callable[[JsonValue], bool]:
         raw = self._types[name]
@@ -173,10 +181,8 @@ def _letters(name: str) -> str:
 def _object_at(value: JsonValue, pointer: str) -> Mapping[str, JsonValue]:
     for step in pointer.split("/")[1:]:
         key = unescape(step)
-        if isinstance(value, list):
-            value = value[int(key)]
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
+        held = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+        value = held.get(int(key) if isinstance(value, list) else key)
     return value if isinstance(value, dict) else {}
 
 
@@ -237,7 +243,7 @@ def _accepts(revision: Revision, method: str, message: Mapping[str, JsonValue]) 
 
 
 def _others(name: str) -> Iterator[str]:
-    return (other for other in reversed(revisions()) if other != name)
+    return (other for other in reversed([*revisions()]) if other != name)
 
 
 def _fault_words(fault: ShapeFault) -> str:

@@ -26,6 +26,10 @@ def needed_capability(method: str, asked_by: str) -> str:
     return (_OF_SERVERS if asked_by == "client" else _OF_CLIENTS).get(method.partition("/")[0], "")
 
 
+OF_SERVERS, OF_CLIENTS = frozenset(_OF_SERVERS.values()), frozenset(_OF_CLIENTS.values())
+"""Capabilities of each side."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
     """Facts of one connection.
