@@ -33,6 +33,7 @@ CATALOGUES = (
     "tool-hops-9.yaml",
     "tool-hops-10.yaml",
     "tool-hops-11.yaml",
+    "tool-hops-12.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -55,6 +56,7 @@ SAME: Mapping[str, tuple[str, ...]] = {
     "mcp.args-changed": ("mcp.arguments-refused",),
     "mcp.tool-missing": ("mcp.schema-rejected",),
     "mcp.content-shadowed": ("mcp.result-dropped",),
+    "mcp.result-dropped": ("mcp.result-truncated",),
     "mcp.structured-dropped": ("mcp.result-altered",),
     "mcp.protocol-error": ("mcp.no-answer",),
 }

@@ -21,6 +21,9 @@ _PLAIN = {"string": "str", "integer": "num", "number": "num", "boolean": "bool",
 """Types; several revisions state an integer where their text has a number."""
 
 _ANYTHING = ("JSONValue", "GetTaskPayloadResult")
+_URI = "[A-Za-z][A-Za-z0-9+.-]*:.*"
+"""What a URI looks like, whatever its scheme."""
+
 _EMPTY = ("PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeRequest")
 """Requests whose result has no members."""
 
@@ -114,7 +117,8 @@ class Schemas:
             return ["{}", self.kind(inner, name) if isinstance(inner, dict) and inner else "any"]
         keys = {key: self.kind(each, f"{name}.{key}") for key, each in sorted(schema["properties"].items())}
         need = sorted(set(schema.get("required", ())) & set(keys))
-        self.types[name] = {"keys": keys} | ({"need": need} if need else {})
+        limits = {key: {"pattern": _URI} for key, each in schema["properties"].items() if each.get("format") == "uri"}
+        self.types[name] = {"keys": keys} | ({"need": need} if need else {}) | ({"limits": limits} if limits else {})
         return f"#{name}"
 
 

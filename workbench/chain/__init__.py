@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from workbench.chain.hops import Hops
     from workbench.chain.leaf_fates import Fate, fates
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
-    from workbench.chain.passed_results import LostPart, leaves, lost_parts, says_the_same, text_told, value_in
+    from workbench.chain.passed_results import (
+        LostPart,
+        leaves,
+        lost_parts,
+        says_the_same,
+        string_in,
+        text_told,
+        value_in,
+    )
     from workbench.chain.tool_links import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
 else:
     __getattr__ = lazy(__name__)
@@ -48,6 +56,7 @@ __all__ = [
     "lost_parts",
     "marks",
     "says_the_same",
+    "string_in",
     "text_told",
     "told_results",
     "value_in",

@@ -165,7 +165,8 @@ def _read(text: str) -> JsonValue:
 def _is_same(before: JsonValue, after: JsonValue) -> bool:
     """Equal; a truth value is no number."""
     is_truth = isinstance(before, bool) or isinstance(after, bool)
-    return bool(before == after) and not (is_truth and type(before) is not type(after))
+    is_spelled = isinstance(before, int) and isinstance(after, float)  # 1 as 1.0: strict readers refuse it
+    return bool(before == after) and not is_spelled and not (is_truth and type(before) is not type(after))
 
 
 def _is_same_inside(before: JsonValue, after: JsonValue) -> bool:

@@ -238,6 +238,15 @@ def is_in(leaf: JsonValue, words: str) -> bool:
     return text in words or (isinstance(leaf, str) and (leaf in words or text[1:-1] in words))
 
 
+def string_in(text: str) -> str:
+    """The text that a string of JSON is; empty for other texts."""
+    try:
+        found = loads(text) if text[:1] == '"' else ""
+    except WireError:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
 def value_in(text: str) -> JsonValue:
     """The object or array that a text is; None for other texts."""
     try:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.chain import fates
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -179,12 +180,19 @@ class _LostOfTool(NamedTuple):
 def _loss_of(own: JsonValue, other: JsonValue) -> _LostOfTool | None:
     """Members that are missing; else the first change of the schema."""
     name = quote(member(other, "name"))
-    if names := [member_ for member_ in _ABOUT if member(other, member_) and member(own, member_) is None]:
+    if names := [member_ for member_ in _ABOUT if not _is_kept(member(other, member_), member(own, member_))]:
         return _LostOfTool(own, other, "", f"{', '.join(map(quote, names))} of {name} are missing")
     changes = schema_changes(_takes(other), _takes(own))
     if not changes:
         return None
     return _LostOfTool(own, other, f"/inputSchema{changes[0].pointer}", f"in the schema of {name}, {changes[0].text}")
+
+
+def _is_kept(before: JsonValue, now: JsonValue) -> bool:
+    """Nothing of a member is missing; its texts may be others."""
+    if not before or now is None:
+        return not before
+    return not any(fate.kind in ("dropped", "truncated") for fate in fates(before, now))
 
 
 def _pairs(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> list[tuple[JsonValue, JsonValue]]:

@@ -19,11 +19,13 @@ from workbench.protocols.mcp import (
     ChannelFacts,
     ServerFacts,
     fault_of_line,
+    is_known_method,
     is_named,
     is_over_http,
     needed_capability,
     response_message,
 )
+from workbench.rules._mcp_results import of_text_forms
 from workbench.rules._mcp_rules import (
     ARGUMENTS_REFUSED,
     CANCELLED_END,
@@ -31,6 +33,7 @@ from workbench.rules._mcp_rules import (
     ERROR_FLAG,
     FRAMING,
     INFO,
+    MESSAGE,
     NAME,
     NO_ANSWER,
     OUTPUT_SCHEMA,
@@ -71,6 +74,7 @@ _MAY_WAIT = ("subscriptions/listen", "server/discover", "ping", "tasks/result")
 """Methods that are answered late, or that older servers never answer."""
 
 _TIMED_OUT = regex.compile(r"time[d ]*[- ]?out|-32001|deadline", re.IGNORECASE)
+_UNSUPPORTED = regex.compile(r"not (?:supported|implemented)|unsupported|method not found", re.IGNORECASE)
 _UNKNOWN_TOOL = regex.compile(r"\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE)
 _NO_OUTPUT = regex.compile(r"output ?schema.{0,80}(?:no|not|without|missing) .{0,20}structured", re.IGNORECASE)
 _INVALID_INPUT = regex.compile(
@@ -164,7 +168,8 @@ def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
             "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
         )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
-    if declared and member(message_of(response_message(decoded)), "error", "code") == _NO_METHOD:
+    is_unknown = member(error, "code") == _NO_METHOD or _UNSUPPORTED.search(str(member(error, "message") or ""))
+    if declared and is_unknown:
         text = f"the client declared the capability {declared!r}, but does not know this method"
         yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
 
@@ -325,6 +330,9 @@ def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, fac
             f"ping was answered with error {quote(code, 20)}: {quote(told)}; every side answers it with an empty result"
         )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
+    elif code == _NO_METHOD and not is_known_method(method):
+        text = f"no revision of the protocol has the method {quote(method)}"
+        yield make(decoded, MESSAGE, REQUEST, "/method", text)
     elif code == _NO_METHOD and needed and facts.server is not None and needed in facts.server:
         text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
         yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
@@ -398,6 +406,7 @@ def _of_result(
     entry = facts.tools.get(str(member(params, "name")), {})
     told = " ".join(map(_inner_text, texts_of(result)))[:_LONG]
     if isinstance(result, dict):
+        yield from of_text_forms(decoded, result)
         yield from _flag(decoded, result, told)
         yield from _output(decoded, params, result, entry)
     if not _is_failure(result):

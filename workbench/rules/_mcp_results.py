@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench import protocols, regex
-from workbench.chain import LostPart, ToldResult, ToolLink, leaves, says_the_same, text_told, value_in
+from workbench.chain import LostPart, ToldResult, ToolLink, leaves, says_the_same, string_in, text_told, value_in
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, Media, Part, Text
-from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.clients import ClientFacts
 from workbench.protocols.mcp import ToolOutcome
 from workbench.rules._mcp_rules import (
@@ -44,6 +44,11 @@ _REPR = regex.compile(
 )
 """Texts that a language makes of its objects when nobody has written one for them."""
 
+_PRINTED = regex.compile(
+    r"<[\w.]+ object at 0x[0-9A-Fa-f]+>|\[object \w+\]|<coroutine object .*>|<generator object .*>"
+)
+"""Texts that are nothing but a program object, as a language prints it."""
+
 _ESCAPED = regex.compile(r'["\n\\]')
 """Characters that are escaped in a string of JSON."""
 
@@ -73,6 +78,18 @@ _LONG = 40
 
 _SHORT = 8
 """Characters of encoded data that are enough to find it in a text."""
+
+
+def of_text_forms(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
+    """Findings on texts of a server that nobody meant to send: printed objects, JSON that was encoded twice."""
+    for number, text in enumerate(texts_of(result)):
+        pointer = f"/result/content/{number}/text"
+        if _PRINTED.fullmatch(text.strip()):
+            words = "the text is a printed program object: the server did not encode what its tool returned"
+            yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text))
+        elif text[:1] == '"' and value_in(string_in(text)) is not None:
+            words = "the text is JSON within a string of JSON: the server encoded it twice"
+            yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text), INFO)
 
 
 def of_told(

@@ -200,9 +200,7 @@ class ToolHops:
         outcome = tool_outcome(decoded)
         if outcome is None:
             return
-        if outer := self._calls.gateway_of(outcome) or (
-            None if self._calls.pending else self._links.passer_of(outcome)
-        ):
+        if outer := self._calls.gateway_of(outcome) or self._links.passer_of(outcome):
             yield from of_passed_on(decoded, outcome, outer)
             return
         self._links.take(outcome)

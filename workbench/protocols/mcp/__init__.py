@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         response_message,
     )
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
-    from workbench.protocols.mcp.revisions import MessageFaults, message_faults
+    from workbench.protocols.mcp.revisions import MessageFaults, is_known_method, message_faults
     from workbench.protocols.mcp.server_facts import OF_CLIENTS, OF_SERVERS, ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import (
         ToolOutcome,
@@ -79,6 +79,7 @@ __all__ = [
     "as_tool_request",
     "changes_of_list",
     "fault_of_line",
+    "is_known_method",
     "is_known_part",
     "is_named",
     "is_named_first",

@@ -6,13 +6,22 @@ holds what differs from the one before it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from workbench.config import resources
 from workbench.ir import JsonValue
-from workbench.protocols.grammars import MISSING, NULL, UNKNOWN_KEY, UNKNOWN_VARIANT, BodyGrammar, ShapeFault
+from workbench.protocols.grammars import (
+    BEYOND_LIMIT,
+    MISSING,
+    NULL,
+    UNKNOWN_KEY,
+    UNKNOWN_VARIANT,
+    BodyGrammar,
+    ShapeFault,
+)
 from workbench.provenance import unescape
 from workbench.wire import loads
 
@@ -129,6 +138,7 @@ class _Fits:
         raw = self._types[name]
         tests: dict[str, Callable[[JsonValue], bool]] = {}
         need, letters = raw.get("need", ()), frozenset(map(_letters, raw["keys"]))
+        patterns = {key: re.compile(limits["pattern"]) for key, limits in raw.get("limits", {}).items()}
 
         def fits(value: JsonValue) -> bool:
             if not isinstance(value, dict):
@@ -145,6 +155,10 @@ class _Fits:
                     test = tests[key] = self.kind(raw["keys"][key])
                     if not test(inner):
                         return False
+            for key, pattern in patterns.items():
+                inner = value.get(key)
+                if isinstance(inner, str) and not pattern.fullmatch(inner):
+                    return False
             return all(key in value or key in _ENVELOPE for key in need)
 
         return fits
@@ -256,8 +270,15 @@ def _fault_words(fault: ShapeFault) -> str:
         return f"{fault.name!r} is null: where it has no value, it is left out"
     if fault.code == UNKNOWN_VARIANT:
         return f"{fault.name!r} is none of {known}"
+    if fault.code == BEYOND_LIMIT:
+        return f"{fault.name!r} is not a URI: it has no scheme"
     return f"{fault.name or 'the value'!r} is not {fault.expected}"
 
 
 def _noun(fault: ShapeFault) -> str:
     return fault.holder.partition(".")[0] or "message"
+
+
+def is_known_method(name: str) -> bool:
+    """Some revision has a message with this method."""
+    return any(each.method(name) for each in revisions().values())
