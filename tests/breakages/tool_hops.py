@@ -34,6 +34,7 @@ CATALOGUES = (
     "tool-hops-10.yaml",
     "tool-hops-11.yaml",
     "tool-hops-12.yaml",
+    "tool-hops-13.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 

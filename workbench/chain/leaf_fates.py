@@ -129,6 +129,8 @@ def _of_lists(before: list[JsonValue], after: list[JsonValue], pointer: str, the
 
 
 def _kind(before: JsonValue, after: JsonValue) -> str:
+    if [before] == after or before == [after]:
+        return "retyped"
     if isinstance(after, str) and not isinstance(before, str):
         is_json = isinstance(before, dict | list) and _is_same_inside(value_in(after), before)
         return "stringified" if is_json else "retyped" if _read(after) == before and before is not None else "changed"
@@ -137,8 +139,7 @@ def _kind(before: JsonValue, after: JsonValue) -> str:
     if isinstance(before, str) and isinstance(after, str):
         return _kind_of_texts(before, after)
     is_alike = isinstance(before, bool | int | float) and isinstance(after, bool | int | float) and before == after
-    is_one = [before] == after or before == [after]
-    return "retyped" if is_alike or is_one else "changed"
+    return "retyped" if is_alike else "changed"
 
 
 def _kind_of_texts(before: str, after: str) -> str:

@@ -127,6 +127,12 @@ def _of_session(
         yield make(decoded, SESSION_LOST, REQUEST, "", text)
 
 
+def of_ended_session(decoded: DecodedExchange) -> Finding:
+    """A request of a session that its client had ended, which the server answers all the same."""
+    text = "the client had ended this session (DELETE), but the server accepts it: it has to answer 404"
+    return make(decoded, SESSION_LOST, RESPONSE, "", text)
+
+
 def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
     status, kind = response.status, (response.headers.get("content-type") or "").lower()
     message = message_of(decoded.request_text)
@@ -153,8 +159,10 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         text = f"a GET for the stream of the server is answered with {quote(kind)}, not with {_SSE}"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
     elif status >= 400 and status not in (401, 403, 404, 405):
-        text = f"a GET for the stream of the server is answered with {status}: without a stream a server answers 405"
-        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+        is_client = status == 406 and _SSE not in (request.headers.get("accept") or "").lower()
+        hint = f"its Accept lacks {_SSE}" if is_client else "without a stream a server answers 405"
+        text = f"a GET for the stream of the server is answered with {status}: {hint}"
+        yield make(decoded, HTTP, REQUEST if is_client else RESPONSE, "", text, quote(_head(decoded)))
 
 
 def _of_accepted(

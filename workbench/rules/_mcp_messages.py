@@ -25,6 +25,9 @@ _OF_RESULTS = ("/result/content", "/result/tools")
 _UNJUDGED = ("tasks/result",)
 """Methods whose results no other rule judges."""
 
+_NAMED = ("tools", "prompts", "resources", "resourceTemplates")
+"""Members of results that list what has a name."""
+
 _MAGIC = (
     (regex.compile(rb"\x89PNG\r\n"), "image/png"),
     (regex.compile(rb"\xff\xd8\xff"), "image/jpeg"),
@@ -57,6 +60,7 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
         yield from _of_form(decoded, method, RESPONSE, message_faults(method, response, version))
     if method == "initialize":
         yield from _of_capabilities(decoded, request, response)
+    yield from _of_names(decoded, response.get("result"))
     yield from _of_elicitation(decoded, method, request, response)
     yield from of_media(decoded, response.get("result"))
 
@@ -93,6 +97,16 @@ def _of_capabilities(
             who = ("client", "server") if side == REQUEST else ("server", "client")
             text = f"the {who[0]} declares {name!r}, which only a {who[1]} can have: strict readers refuse the message"
             yield make(decoded, MESSAGE, side, f"{at}/capabilities/{name}", text)
+
+
+def _of_names(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
+    """Entries of a list that nobody can ask for."""
+    for kind in _NAMED:
+        entries = member(result, kind)
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if member(entry, "name") == "":
+                text = "the name is empty: nobody can ask for this entry, and some clients end the connection"
+                yield make(decoded, MESSAGE, RESPONSE, f"/result/{kind}/{number}/name", text)
 
 
 def _of_elicitation(

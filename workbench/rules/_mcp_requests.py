@@ -478,7 +478,10 @@ def _denies_success(value: JsonValue) -> bool:
 
 def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:
     name, schema = member(params, "name"), member(entry, "outputSchema")
-    if not isinstance(schema, dict) or not isinstance(result, dict) or _is_failure(result) or "task" in result:
+    if not isinstance(schema, dict) or not isinstance(result, dict) or "task" in result:
+        return
+    if _is_failure(result):
+        yield from _of_failure(decoded, name, result, schema)
         return
     if result.get("resultType", "complete") != "complete":
         return
@@ -489,3 +492,13 @@ def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entr
     for fault in climb(None, result["structuredContent"], schema).faults:
         text = f"the structuredContent of {quote(name)} violates its outputSchema: {fault.message}"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)
+
+
+def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, schema: JsonValue) -> Iterator[Finding]:
+    """Structured content of a failure: some clients hold it to the schema of a success, and the text is lost."""
+    structured = member(result, "structuredContent")
+    fault = next(iter(climb(None, structured, schema).faults), None) if structured is not None else None
+    if fault:
+        text = f"the structuredContent of this failure of {quote(name)} violates its outputSchema: {fault.message}"
+        how = "clients that check failures, too, show this instead of the error"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)

@@ -15,6 +15,7 @@ from workbench.protocols.clients import ClientFacts, client_of, facts_of
 from workbench.protocols.mcp import (
     ASKED_BY,
     CALL_TOOL,
+    END,
     ChannelFacts,
     Course,
     ServerFacts,
@@ -31,7 +32,7 @@ from workbench.rules._mcp_calls import ModelCalls, detour_of, of_call, of_passed
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_course import of_lapses_over_http
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_http import of_http, stated_metadata, url_of
+from workbench.rules._mcp_http import of_ended_session, of_http, stated_metadata, url_of
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import of_request
@@ -39,7 +40,7 @@ from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
 from workbench.rules._mcp_versions import RefusedProbe, of_probe, refused_probe
 from workbench.undo_log import Journal
-from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, State, Summary
+from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpRequest, State, Summary
 
 __all__ = ["RULES", "ToolHops"]
 
@@ -68,6 +69,7 @@ class ToolHops:
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
         self._sessions: dict[str, str] = {}
+        self._ended: dict[str, bool] = {}
         self._metadata: dict[str, tuple[str, str]] = {}
         self._routes: dict[tuple[str, str, str, int], str] = {}
         self._links = ToolLinks(journal)
@@ -155,9 +157,19 @@ class ToolHops:
         course = self._courses.get(connection, Course()).copy()
         yield from of_lapses_over_http(decoded, course)
         self._journal.put(self._courses, connection, course)
+        yield from self._check_end(decoded, exchange.request)
         given = exchange.response.headers.get("mcp-session-id") if exchange.response else None
         if exchange.request.method == "initialize":
             self._journal.put(self._sessions, server, given or "")
+
+    def _check_end(self, decoded: DecodedExchange, request: HttpRequest) -> Iterator[Finding]:
+        """Remember a session that a client ended; a server has to refuse it from then on."""
+        session, response = request.headers.get("mcp-session-id") or "", decoded.exchange.response
+        if session and response is not None and response.status < 300:
+            if session in self._ended and request.method != END:
+                yield of_ended_session(decoded)
+            elif request.method == END:
+                self._journal.put(self._ended, session, True)
 
     def _check_lists_over_http(self, decoded: DecodedExchange, connection: str = "") -> Iterator[Finding]:
         """What was left out of a list that is used: over HTTP no connection says in the end what was asked.
