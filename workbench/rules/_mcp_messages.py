@@ -100,12 +100,12 @@ def _of_capabilities(
 
 
 def _of_names(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
-    """Entries of a list that nobody can ask for."""
+    """Entries of a list without a name."""
     for kind in _NAMED:
         entries = member(result, kind)
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if member(entry, "name") == "":
-                text = "the name is empty: nobody can ask for this entry, and some clients end the connection"
+                text = "the name is empty: a client cannot ask for this entry, and some clients end the connection"
                 yield make(decoded, MESSAGE, RESPONSE, f"/result/{kind}/{number}/name", text)
 
 

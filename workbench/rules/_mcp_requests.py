@@ -25,6 +25,7 @@ from workbench.protocols.mcp import (
     needed_capability,
     response_message,
 )
+from workbench.rules._mcp_output import of_output
 from workbench.rules._mcp_results import of_text_forms
 from workbench.rules._mcp_rules import (
     ARGUMENTS_REFUSED,
@@ -408,7 +409,7 @@ def _of_result(
     if isinstance(result, dict):
         yield from of_text_forms(decoded, result)
         yield from _flag(decoded, result, told)
-        yield from _output(decoded, params, result, entry)
+        yield from of_output(decoded, params, result, entry)
     if not _is_failure(result):
         told = str(member(response, "error", "message") or "")
     if _NO_OUTPUT.search(told):
@@ -474,31 +475,3 @@ def _denies_success(value: JsonValue) -> bool:
     is_coded = isinstance(value.get("message"), str) and bool(_ERROR_CODE.search(str(value.get("code") or "")))
     is_denied = any(value.get(name) is False for name in ("success", "ok", "succeeded"))
     return is_denied or value.get("status") == "error" or is_coded
-
-
-def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:
-    name, schema = member(params, "name"), member(entry, "outputSchema")
-    if not isinstance(schema, dict) or not isinstance(result, dict) or "task" in result:
-        return
-    if _is_failure(result):
-        yield from _of_failure(decoded, name, result, schema)
-        return
-    if result.get("resultType", "complete") != "complete":
-        return
-    if "structuredContent" not in result:
-        text = f"{quote(name)} declares an outputSchema, but its result has no structuredContent"
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
-        return
-    for fault in climb(None, result["structuredContent"], schema).faults:
-        text = f"the structuredContent of {quote(name)} violates its outputSchema: {fault.message}"
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)
-
-
-def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, schema: JsonValue) -> Iterator[Finding]:
-    """Structured content of a failure: some clients hold it to the schema of a success, and the text is lost."""
-    structured = member(result, "structuredContent")
-    fault = next(iter(climb(None, structured, schema).faults), None) if structured is not None else None
-    if fault:
-        text = f"the structuredContent of this failure of {quote(name)} violates its outputSchema: {fault.message}"
-        how = "clients that check failures, too, show this instead of the error"
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)

@@ -1,0 +1,41 @@
+"""Rules on the structured content of a tool's result against the schema that the tool declares for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.contracts import Finding
+from workbench.ir import JsonValue
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.rules._mcp_rules import OUTPUT_SCHEMA, WARNING, make, member
+from workbench.rules.wording import quote
+from workbench.toolcalls.arguments import climb
+
+
+def of_output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:
+    """Findings on the structured content of a result against the ``outputSchema`` of its tool."""
+    name, schema = member(params, "name"), member(entry, "outputSchema")
+    if not isinstance(schema, dict) or not isinstance(result, dict) or "task" in result:
+        return
+    if member(result, "isError") is True:
+        yield from _of_failure(decoded, name, result, schema)
+        return
+    if result.get("resultType", "complete") != "complete":
+        return
+    if "structuredContent" not in result:
+        text = f"{quote(name)} declares an outputSchema, but its result has no structuredContent"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
+        return
+    for fault in climb(None, result["structuredContent"], schema).faults:
+        text = f"the structuredContent of {quote(name)} violates its outputSchema: {fault.message}"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)
+
+
+def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, schema: JsonValue) -> Iterator[Finding]:
+    """Structured content of a failure: some clients hold it to the schema of a success, and the text is lost."""
+    structured = member(result, "structuredContent")
+    fault = next(iter(climb(None, structured, schema).faults), None) if structured is not None else None
+    if fault:
+        text = f"the structuredContent of this failure of {quote(name)} violates its outputSchema: {fault.message}"
+        how = "clients that check failures, too, show this instead of the error"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)
