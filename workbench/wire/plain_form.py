@@ -1,4 +1,8 @@
-"""Trees of dataclasses as JSON, and back: one encoder for all of them, which knows their classes by name alone."""
+"""Trees of dataclasses as JSON, and back: one encoder for all of them, which knows their classes by name alone.
+
+The text is a list of two: the values that are shared, each once, and the tree. A reference to a shared value is a list
+of its number. What may be changed (a list, a mapping, and what holds one) is never shared.
+"""
 
 from __future__ import annotations
 
@@ -21,31 +25,64 @@ def encode(value: Any, classes: Sequence[type]) -> str:
     Raises:
         TypeError: something else is in it.
     """
-    return json.dumps(_plain(value, classes), separators=(",", ":"))
+    writer = _Writer(classes)
+    tree = writer.plain(value)
+    return json.dumps([writer.shared, tree], separators=(",", ":"))
 
 
 def decode(text: bytes | str, classes: Sequence[type]) -> Any:
-    """Return the value that ``encode`` was given. Raises ValueError, TypeError, KeyError for other texts."""
+    """Return the value that ``encode`` was given. Raises ValueError, TypeError, LookupError for other texts."""
     makers: Mapping[str, Callable[..., Any]] = {cls.__name__: cls for cls in classes}
-    return _reader(makers)(json.loads(text))
+    shared, tree = json.loads(text)
+    return _made(shared, tree, makers)
 
 
-def _plain(value: Any, classes: Sequence[type]) -> Any:
-    kind: type = type(value)
-    if isinstance(value, Enum) and kind in classes:
-        return [kind.__name__, value.value]
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {_key(name): _plain(item, classes) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        name = kind.__name__ if kind in classes else _LIST if isinstance(value, list) else _TUPLE
-        return [name, *(_plain(item, classes) for item in value)]
-    if isinstance(value, bytes):
-        return [_BYTES, value.hex()]
-    if kind not in classes:
-        raise TypeError(f"no plain form for a value of type {kind.__name__}")
-    return [kind.__name__, *(_plain(getattr(value, name), classes) for name in field_names(kind))]
+class _Writer:
+    """Plain forms of values.
+
+    Attributes:
+        shared: plain forms of what may be at several places.
+    """
+
+    def __init__(self, classes: Sequence[type]) -> None:
+        self.shared: list[Any] = []
+        self._classes = classes
+        self._numbers: dict[str, int] = {}
+
+    def plain(self, value: Any) -> Any:
+        """The plain form of a value, or a reference to it."""
+        if isinstance(value, Mapping):
+            return {_key(name): self.plain(item) for name, item in value.items()}
+        if value is None or (isinstance(value, str | int | float) and type(value) not in self._classes):
+            return value.value if isinstance(value, Enum) else value
+        if isinstance(value, list):
+            return [_LIST, *map(self.plain, value)]
+        node = [*self._node(value)]
+        return node if any(map(_is_changeable, node)) else [self._share(node)]
+
+    def _node(self, value: Any) -> Sequence[Any]:
+        """The kind of a value, and what it is made of."""
+        kind: type = type(value)
+        if isinstance(value, bytes):
+            return (_BYTES, value.hex())
+        if isinstance(value, Enum):
+            return (kind.__name__, value.value)
+        if isinstance(value, tuple):
+            return (kind.__name__ if kind in self._classes else _TUPLE, *map(self.plain, value))
+        if kind not in self._classes:
+            raise TypeError(f"no plain form for a value of type {kind.__name__}")
+        return (kind.__name__, *(self.plain(getattr(value, name)) for name in field_names(kind)))
+
+    def _share(self, node: list[Any]) -> int:
+        number = self._numbers.setdefault(json.dumps(node), len(self.shared))
+        if number == len(self.shared):
+            self.shared.append(node)
+        return number
+
+
+def _is_changeable(plain: Any) -> bool:
+    """A mapping, a list, or something that holds one; not a reference."""
+    return isinstance(plain, dict) or (isinstance(plain, list) and not isinstance(plain[0], int))
 
 
 def _key(name: object) -> str:
@@ -54,22 +91,33 @@ def _key(name: object) -> str:
     return name
 
 
-def _reader(makers: Mapping[str, Callable[..., Any]]) -> Callable[[Any], Any]:
-    """A function that makes values of plain ones: it is called for each of thousands at every start."""
+def _made(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..., Any]]) -> Any:
+    """The value of a tree: contracts have thousands, and are read at every start."""
+    made: list[Any] = []
 
     def read(plain: Any) -> Any:
         if type(plain) is dict:
             return {name: read(item) for name, item in plain.items()}
         if type(plain) is not list:
             return plain
-        values = [read(item) if type(item) is list or type(item) is dict else item for item in plain]
-        if not values:
-            raise ValueError("a list without its kind")
-        kind = values.pop(0)
+        kind = plain[0]
+        if type(kind) is int:
+            return made[kind]
+        values = [
+            (made[item[0]] if len(item) == 1 and type(item[0]) is int else read(item))
+            if type(item) is list
+            else read(item)
+            if type(item) is dict
+            else item
+            for item in plain
+        ]
+        del values[0]
         if kind == _TUPLE:
             return tuple(values)
         if kind == _LIST:
             return values
         return bytes.fromhex(values[0]) if kind == _BYTES else makers[kind](*values)
 
-    return read
+    for plain in shared:
+        made.append(read(plain))
+    return read(tree)
