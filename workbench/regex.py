@@ -6,7 +6,8 @@ The program has about 600 of them, a short command uses 50, and to compile all t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
@@ -43,6 +44,10 @@ _COMMON = 9
 """Of them, the first that are too frequent to look for."""
 
 
+_SOON = 8 * 1024
+"""Bytes that are searched for each text by itself, before a pattern of all is compiled: most commands end sooner."""
+
+
 class AnyOf:
     """Tells whether one of some texts is in another one, in less time than looking for each.
 
@@ -53,21 +58,31 @@ class AnyOf:
     """
 
     def __init__(self, texts: Iterable[bytes]) -> None:
-        self._common = list[bytes]()
-        around: dict[bytes, set[bytes]] = {}
-        for text in dict.fromkeys(texts):
-            at = max(range(max(1, len(text) - 3)), key=lambda n: _FREQUENT.find(text[n]) % 256)
-            rarest = text[at : at + 1]
-            if rarest in _FREQUENT[:_COMMON]:
-                self._common.append(text)
-            else:
-                around.setdefault(rarest, set()).add(_behind(text, at + 1))
-        source = b"|".join(re.escape(first) + b"(?:" + b"|".join(sorted(each)) + b")" for first, each in around.items())
-        self._rare: re.Pattern[bytes] = compile(source or b"(?!)")
+        self._texts = tuple(dict.fromkeys(texts))
+        self._left = _SOON
 
     def is_in(self, whole: bytes) -> bool:
         """One of them is in there."""
-        return self._rare.search(whole) is not None or any(map(whole.__contains__, self._common))
+        if self._left > 0:
+            self._left -= len(whole)
+            return any(map(whole.__contains__, self._texts))
+        rare, common = self._compiled
+        return rare.search(whole) is not None or any(map(whole.__contains__, common))
+
+    @cached_property
+    def _compiled(self) -> tuple[re.Pattern[bytes], Sequence[bytes]]:
+        """A pattern that finds most of the texts, and the others."""
+        common = list[bytes]()
+        around: dict[bytes, set[bytes]] = {}
+        for text in self._texts:
+            at = max(range(max(1, len(text) - 3)), key=lambda n: _FREQUENT.find(text[n]) % 256)
+            rarest = text[at : at + 1]
+            if rarest in _FREQUENT[:_COMMON]:
+                common.append(text)
+            else:
+                around.setdefault(rarest, set()).add(_behind(text, at + 1))
+        source = b"|".join(re.escape(first) + b"(?:" + b"|".join(sorted(each)) + b")" for first, each in around.items())
+        return re.compile(source or b"(?!)"), common
 
 
 def _behind(text: bytes, at: int) -> bytes:
