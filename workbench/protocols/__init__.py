@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
-    from workbench.protocols.message_shapes import NAMED, MessageShape, shape_of
+    from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, shape_of
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 else:
@@ -99,6 +99,7 @@ __all__ = [
     "UrlFacts",
     "WirePlace",
     "alike",
+    "asked_by_shape",
     "by_rank",
     "decode",
     "elsewhere",

@@ -152,6 +152,10 @@ class HistoryPrefix(tuple[Message, ...]):
         return self.history.fold(make, *terms)
 
 
+Choose = Callable[[Sequence[Message], int, tuple[Any, ...]], Iterable[int]]
+"""Attribute ``choose`` of a test: indices of the messages, from one on, of which it is true, found in less time."""
+
+
 class Matches:
     """Indices of the messages of which ``test(message, *terms)`` is true, in order."""
 
@@ -164,6 +168,11 @@ class Matches:
     def read(self, messages: Sequence[Message]) -> None:
         test, terms, key, first = self.test, self.terms, self._key, self._count
         if first == len(messages):
+            return
+        choose: Choose | None = getattr(test, "choose", None)
+        if choose is not None:
+            self.indices += choose(messages, first, terms)
+            self._count = len(messages)
             return
         for n, message in enumerate(messages[first:] if first else messages, first):
             facts: dict[Any, Any] = message.facts if isinstance(message, RepeatedMessage) else {}

@@ -6,8 +6,8 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
@@ -26,6 +26,8 @@ _DEEPEST: Final = 64
 
 _MOST: Final = 512
 """Shapes that are kept: sessions of several agents and protocols have fewer."""
+
+Test = TypeVar("Test", bound=Callable[..., object])
 
 _Key: TypeAlias = Any
 """Hashable; equal for values of one shape."""
@@ -50,6 +52,29 @@ class MessageShape:
 def shape_of(message: Message) -> MessageShape:
     """The shape of a message that may come again."""
     return fact(message, find_shape)
+
+
+def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:
+    """Declare that a test of messages is true of none whose shape rules it out.
+
+    Args:
+        may: ``may(shape, *terms)``, a function of a module; false if the test is true of no message of the shape.
+    """
+
+    def declare(test: Test) -> Test:
+        def choose(messages: Sequence[Message], first: int, terms: tuple[Any, ...]) -> Iterator[int]:
+            asked: dict[MessageShape, object] = {}
+            for n in range(first, len(messages)):
+                shape = shape_of(messages[n])
+                if shape not in asked:
+                    asked[shape] = fact(shape, may, *terms)
+                if asked[shape] and fact(messages[n], test, *terms):
+                    yield n
+
+        setattr(test, "choose", choose)  # noqa: B010 (a function has no such attribute by itself)
+        return test
+
+    return declare
 
 
 def find_shape(message: Message) -> MessageShape:

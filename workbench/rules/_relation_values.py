@@ -29,7 +29,7 @@ from workbench.contracts import (
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, fact, shape_of, text_of
+from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, shape_of, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
 from workbench.rules._request_keys import HISTORIES
@@ -307,6 +307,12 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
+def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
+    """Numbers of the relations that may be about something in a message of a shape."""
+    return tuple(number for number, each in enumerate(query.questions) if fact(shape, _may_be_about, each))
+
+
+@asked_by_shape(_may_hit)
 def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
     """(number of a relation, values) of all that relations are about in a message."""
     numbers = fact(shape_of(message), _may_hit, query)
@@ -319,11 +325,6 @@ def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[
 
 def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
     return question.values(_parse(text_of(message) or b"null"))
-
-
-def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
-    """Numbers of the relations that may be about something in a message of a shape."""
-    return tuple(number for number, each in enumerate(query.questions) if fact(shape, _may_be_about, each))
 
 
 def _may_be_about(shape: MessageShape, question: _Question) -> bool:

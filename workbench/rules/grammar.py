@@ -16,7 +16,17 @@ from workbench.contracts import Basis, Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
+from workbench.protocols import (
+    REQUEST,
+    RESPONSE,
+    DecodedExchange,
+    MessageShape,
+    asked_by_shape,
+    fact,
+    grammars,
+    shape_of,
+    text_of,
+)
 from workbench.rules._acceptance import accepted_by, is_answered
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._families import get_rule
@@ -196,17 +206,18 @@ def _in_messages(
             yield message, _check_message(grammar, key, listed[number])
 
 
+def _may_have_faults(shape: MessageShape, grammar: grammars.BodyGrammar, key: str) -> bool:
+    """False if no message of a shape has faults, whatever its texts: the grammar admits any text in it."""
+    return bool(_check_message(grammar.of_shapes(), key, shape.skeleton))
+
+
+@asked_by_shape(_may_have_faults)
 def _has_faults(message: Message, grammar: grammars.BodyGrammar, key: str) -> bool:
     return bool(_faults_of(message, grammar, key))
 
 
 def _faults_of(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
-    return () if fact(shape_of(message), _is_faultless, grammar, key) else fact(message, _of_message, grammar, key)
-
-
-def _is_faultless(shape: MessageShape, grammar: grammars.BodyGrammar, key: str) -> bool:
-    """No message of a shape has faults, whatever its texts: the grammar admits any text in it."""
-    return not _check_message(grammar.of_shapes(), key, shape.skeleton)
+    return fact(message, _of_message, grammar, key) if fact(shape_of(message), _may_have_faults, grammar, key) else ()
 
 
 def _of_message(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
