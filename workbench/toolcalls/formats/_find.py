@@ -75,8 +75,8 @@ def find(
     """
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
-    wanted = [get(n) for n in formats] if formats is not None else _every()
-    mentioned = frozenset(n for n in names if n in text)
+    wanted = [get(n) for n in formats] if formats is not None else _that_may_be_in(text)
+    mentioned = frozenset(filter(text.__contains__, names))
     found = [c for f in wanted for c in _calls(f, text, tools, mentioned, trusted)]
     if not trusted:
         formed = _forms.formed_calls(text, mentioned)
@@ -98,9 +98,19 @@ def find(
     return tuple(c for run in _runs(text, wrecked, names, is_thought_shown) for c in run)
 
 
+def _that_may_be_in(text: str) -> Sequence[TextFormat]:
+    """The formats that may occur in a text: of most texts one look for the markers of all leaves few."""
+    every_format, markers, others = _by_markers()
+    return every_format if any(map(text.__contains__, markers)) else others
+
+
 @cache
-def _every() -> list[TextFormat]:
-    return list(every())
+def _by_markers() -> tuple[Sequence[TextFormat], Sequence[str], Sequence[TextFormat]]:
+    """All formats, the markers of those that are found by them alone, and the others."""
+    every_format = tuple(every())
+    others = tuple(each for each in every_format if not each.markers or hasattr(each, "openings"))
+    markers = dict.fromkeys(marker for each in every_format if each not in others for marker in each.markers)
+    return every_format, tuple(markers), others
 
 
 def _calls(
@@ -294,7 +304,7 @@ def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarke
         calls: result of ``find`` for it: markers of these are accounted for.
     """
     halves = list(_wrecks.half_tokens(text))
-    if not halves and not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
+    if not halves and not any(map(text.__contains__, (*_HINTS, *_MORE_HINTS))):
         return ()
     code, at, waiting = MarkdownCode(), 0, deque(calls)
     found: list[StrayMarker] = []
