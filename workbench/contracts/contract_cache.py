@@ -7,7 +7,6 @@ side. What was made of other files than those that are there now does not count.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -98,6 +97,8 @@ def copy_to(home: Path) -> None:
 
     A failure is ignored.
     """
+    import shutil  # it reads every kind of archive
+
     with suppress(OSError):
         folder = home / ".cache" / "workbench"
         folder.mkdir(parents=True, mode=0o700)

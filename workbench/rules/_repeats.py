@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from workbench import regex
 from workbench.fingerprint import call_digest
@@ -159,7 +160,7 @@ def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
     if hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True:
         return False
     words = _words(call.name or "")
-    if words == ["add"]:
+    if words == ("add",):
         return False  # numbers, more often than not
     verdict = _verb(words)
     if verdict is None and tool and tool.description:
@@ -177,11 +178,18 @@ def _hints(tool: ToolDef | None) -> Mapping[str, object]:
     return held if isinstance(held, Mapping) else {}
 
 
-def _words(text: str) -> Sequence[str]:
-    return [word.lower() for word in _WORD.findall(text[:200])]
+def _words(text: str) -> tuple[str, ...]:
+    return _words_of(text[:200])
 
 
-def _verb(words: Sequence[str]) -> bool | None:
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> tuple[str, ...]:
+    """Words of a name or a description; the same few are asked for in each exchange."""
+    return tuple(word.lower() for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=1024)
+def _verb(words: tuple[str, ...]) -> bool | None:
     """True if they name an action; False for what may be a read, None if it is not known."""
     if any(map(_READ.fullmatch, words)):
         return False

@@ -35,12 +35,12 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
     if case.request is None or case.request.previous_id or answer.error or not answer.is_complete:
         return
     calls = [call for message in answer.messages for _, call in message.tool_calls()]
-    said = "".join(filter(None, map(visible_text, answer.messages))).strip()
-    recent = case.decoded.messages(REQUEST)[-LOOKED_BACK:]
-    digests, ids = {call_digest(call) for call in calls}, {call.id for call in calls if call.id}
-    shown = [call for message in recent for _, call in message.tool_calls()]
-    answered = {result.tool_call_id for message in recent for _, result in message.tool_results()}
-    if not said or not calls or ids & answered or any(c.id in ids or call_digest(c) in digests for c in shown):
+    recent, ids = case.decoded.messages(REQUEST)[-LOOKED_BACK:], {call.id for call in calls if call.id}
+    if not calls or any(result.tool_call_id in ids for message in recent for _, result in message.tool_results()):
+        return
+    said, digests = "".join(filter(None, map(visible_text, answer.messages))).strip(), {*map(call_digest, calls)}
+    shown = (call for message in recent for _, call in message.tool_calls())
+    if not said or any(call.id in ids or call_digest(call) in digests for call in shown):
         return
     turn = next((m for m in reversed(recent) if m.role in ANSWERING and (visible_text(m) or "").strip() == said), None)
     if turn is not None:
