@@ -94,8 +94,10 @@ def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Itera
         if before is None or before.tools != case.request.tools:
             yield from in_tools
         yield from in_params
-    messages = case.decoded.messages(side)
-    chosen = (m for _, m in case.suspects(_is_telling)) if side == REQUEST else iter(messages)
+    is_asked = side == REQUEST
+    chosen = (
+        (m for _, m in case.suspects(_is_telling)) if is_asked else filter(_is_telling, case.decoded.messages(side))
+    )
     yield from (place for m in chosen for leaf in leaves(m) for place in _of_leaf(m, leaf))
 
 
