@@ -25,7 +25,7 @@ def encode(value: Any, classes: Sequence[type]) -> str:
     Raises:
         TypeError: something else is in it.
     """
-    writer = _Writer(classes)
+    writer = _PlainForms(classes)
     tree = writer.plain(value)
     return json.dumps([writer.shared, tree], separators=(",", ":"))
 
@@ -37,7 +37,7 @@ def decode(text: bytes | str, classes: Sequence[type]) -> Any:
     return _made(shared, tree, makers)
 
 
-class _Writer:
+class _PlainForms:
     """Plain forms of values.
 
     Attributes:
