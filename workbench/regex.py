@@ -66,11 +66,11 @@ class AnyOf:
         if self._left > 0:
             self._left -= len(whole)
             return any(map(whole.__contains__, self._texts))
-        rare, common = self._compiled
+        rare, common = self._patterns
         return rare.search(whole) is not None or any(map(whole.__contains__, common))
 
     @cached_property
-    def _compiled(self) -> tuple[re.Pattern[bytes], Sequence[bytes]]:
+    def _patterns(self) -> tuple[re.Pattern[bytes], Sequence[bytes]]:
         """A pattern that finds most of the texts, and the others."""
         common = list[bytes]()
         around: dict[bytes, set[bytes]] = {}

@@ -34,7 +34,7 @@ def decode(text: bytes | str, classes: Sequence[type]) -> Any:
     """Return the value that ``encode`` was given. Raises ValueError, TypeError, LookupError for other texts."""
     makers: Mapping[str, Callable[..., Any]] = {cls.__name__: cls for cls in classes}
     shared, tree = json.loads(text)
-    return _made(shared, tree, makers)
+    return _value_of(shared, tree, makers)
 
 
 class _PlainForms:
@@ -91,7 +91,7 @@ def _key(name: object) -> str:
     return name
 
 
-def _made(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..., Any]]) -> Any:
+def _value_of(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..., Any]]) -> Any:
     """The value of a tree: contracts have thousands, and are read at every start."""
     made: list[Any] = []
 
