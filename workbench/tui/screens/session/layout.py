@@ -20,6 +20,9 @@ FEW = 5
 LIST_ROWS = 10
 """Rows of a long list of exchanges, in the layout of two columns."""
 
+SLACK = 4
+"""Empty rows of a pane that are left so that those below it do not move with each exchange."""
+
 LEDGER_ROWS = 7
 """Least rows for the panes of ``HALVES`` together."""
 
@@ -36,7 +39,7 @@ class PaneLayout:
         self.focused = self._front = "exchanges"
         self._side = "ir"
         self._in_slot = {row.slot: row.id for row in reversed(session_panes.PANES)}
-        self._list_rows = 2
+        self._list_rows = self._main_rows = 2
         self._rows: str | None = None
         self.is_furnished = False
 
@@ -92,9 +95,12 @@ class PaneLayout:
         screen, body = self.screen, self.screen.query_one("#body")
         needed = next((rows_of(pane) for pane in screen.query(f"#{self._in_slot['main']}").results(Pane)), 0)
         is_wide = screen.has_class("-wide") and screen.has_class("-tall") and not screen.has_class("-zoom")
-        is_roomy = is_wide and 0 < needed <= body.size.height - self._list_rows - LEDGER_ROWS
+        room = body.size.height - self._list_rows - LEDGER_ROWS
+        is_roomy = is_wide and 0 < needed <= room
         screen.set_class(is_roomy, "-roomy")
-        rows = f"{self._list_rows} {needed} 4fr 3fr" if is_roomy else None
+        if not needed <= self._main_rows <= min(room, needed + SLACK):
+            self._main_rows = needed
+        rows = f"{self._list_rows} {self._main_rows} 4fr 3fr" if is_roomy else None
         if rows != self._rows:
             self._rows = body.styles.grid_rows = rows
         self.show_tabs()
