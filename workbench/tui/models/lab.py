@@ -66,7 +66,7 @@ def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
 
 def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: int, *, is_marked: bool) -> Line:
     """A probe and its verdict at each target."""
-    mark = Span("x " if is_marked else "  ", "accent strong")
+    mark = Span("+ " if is_marked else "  ", "accent strong")
     spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - 2)]
     for n, cell in zip(shown, cells, strict=True):
         spans += (Span(s.text, f"{s.style} lit", s.width) if n == chosen else s for s in cell)
