@@ -43,7 +43,7 @@ def lazy(package: str) -> Callable[[str], Any]:
 
 
 def _module(name: str) -> Any:
-    """A module, imported if necessary; one that another thread is importing is waited for: it lacks names until then."""
+    """A module, imported if necessary. One that another thread is importing lacks names, and is waited for."""
     module = sys.modules.get(name)
     is_partial = module is None or getattr(module.__spec__, "_initializing", False)
     return import_module(name) if is_partial else module
