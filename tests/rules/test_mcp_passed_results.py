@@ -156,3 +156,25 @@ def test_a_loss_is_held_against_the_rule_of_the_client(agent: str, words: str) -
     called = call(1, "t1", content=[said("mild")], structuredContent=STRUCTURED)
     ((rule, _, _, evidence),) = found({"mcp": [*opening, *called]}, request(("t1", "mild")))
     assert rule == "mcp.structured-dropped" and words in evidence
+
+
+@pytest.mark.parametrize(
+    ("agent", "severity", "words"),
+    [("claude-code", "info", "known behaviour of Claude Code"), ("somebody", "warning", "")],
+)
+def test_a_changed_schema_is_held_against_the_rule_of_the_client(agent: str, severity: str, words: str) -> None:
+    shake = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": agent, "version": "1"}}
+    shaken = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "s", "version": "1"},
+    }
+    ready = {"sent": {"jsonrpc": "2.0", "method": "notifications/initialized"}}
+    tool = {"name": "add", "inputSchema": {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}}
+    listed = (ask(9, "initialize", **shake), answer(9, **shaken), ready, ask(1, "tools/list"), answer(1, tools=[tool]))
+    declared = {"name": "mcp__calc__add", "input_schema": {"type": "object"}}
+    asked = {"model": "claude-x", "max_tokens": 9, "tools": [declared], "messages": [{"role": "user", "content": "go"}]}
+    session = Example("generic", "anthropic-messages", ({"mcp": [*listed]}, {"request": asked})).session()
+    findings = Inspector(session, provider="generic").run().findings
+    ((severity_found, evidence),) = [(f.severity, f.evidence) for f in findings if f.rule == "mcp.schema-changed"]
+    assert (str(severity_found), evidence[: len(words)]) == (severity, words)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolDef
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.protocols.clients import search_tools
+from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
 from workbench.protocols.mcp import is_named
 from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
-from workbench.rules._mcp_schemas import schema_changes
+from workbench.rules._mcp_schemas import SchemaChange, schema_changes
 from workbench.rules.wording import quote
 
 _LONGEST = 64
@@ -32,14 +32,21 @@ class ListedTool(NamedTuple):
     entry: Mapping[str, JsonValue]
 
 
-def of_declared(decoded: DecodedExchange, listed: Sequence[ListedTool]) -> Iterator[Finding]:
-    """Findings on the declared tools of a request against what the servers listed."""
+def of_declared(
+    decoded: DecodedExchange, listed: Sequence[ListedTool], client_of: Callable[[str], ClientFacts]
+) -> Iterator[Finding]:
+    """Findings on the declared tools of a request against what the servers listed.
+
+    Args:
+        client_of: facts of the client of a server.
+    """
     declared = decoded.request.tools if decoded.request else ()
     taken: dict[str, list[ListedTool]] = {}
     for tool in declared:
         if tool.name and (sources := [one for one in listed if _is_from(tool.name, one)]):
             taken[tool.name] = sources
             yield from _of_tool(decoded, tool, sources, declared)
+            yield from _of_schema(decoded, tool, _best_of(tool, sources), client_of)
     yield from _of_missing(decoded, declared, listed, taken)
 
 
@@ -62,7 +69,7 @@ def _of_tool(
         servers = ", ".join(quote(one.server) for one in equal)
         text = f"{servers} each have a tool {quote(name)}; only one is declared, and its server is unknown"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
-    best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
+    best = _best_of(tool, sources)
     alike = [
         one for one in sources if _provider_name(one.name) == _provider_name(best.name) and one.server == best.server
     ]
@@ -74,12 +81,35 @@ def _of_tool(
         )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     yield from _of_description(decoded, tool, best)
+
+
+def _best_of(tool: ToolDef, sources: Sequence[ListedTool]) -> ListedTool:
+    """Of the listed tools that a name may mean, the one with the longest name, of the server that is named."""
+    name = _plain(tool.name or "")
+    return max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in name))
+
+
+def _rule_of(change: SchemaChange, client: ClientFacts | None) -> SchemaRule | None:
+    """The rule by which a client makes a change."""
+    is_root = "/properties" not in change.pointer
+    return client.schema_rule_for(change.keyword, is_root=is_root) if client else None
+
+
+def _of_schema(
+    decoded: DecodedExchange, tool: ToolDef, best: ListedTool, client_of: Callable[[str], ClientFacts]
+) -> Iterator[Finding]:
+    """The first change of a schema that its client does not make by rule; else the first one, as a note."""
     changes = schema_changes(member(best.entry, "inputSchema"), tool.schema)
-    for first in changes[:1]:
+    client = client_of(best.server) if changes else None
+    rules = {change: _rule_of(change, client) for change in changes}
+    for first in sorted(changes, key=lambda change: rules[change] is not None)[:1]:
+        rule, place = rules[first], next((p for p in _schema_places(decoded, tool.pointer)), tool.pointer)
         more = f" ({len(changes):,} such places)" if len(changes) > 1 else ""
         text = f"{first.text}: server {quote(best.server)} listed {quote(best.name)} differently{more}"
-        place = next((p for p in _schema_places(decoded, pointer)), pointer)
-        yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{first.pointer}", text, severity=first.severity)
+        how = f"known behaviour of {client.name}: {rule.text} ({rule.source})" if rule and client else ""
+        yield make(
+            decoded, SCHEMA_CHANGED, REQUEST, f"{place}{first.pointer}", text, how, INFO if rule else first.severity
+        )
 
 
 def _of_description(decoded: DecodedExchange, tool: ToolDef, listed: ListedTool) -> Iterator[Finding]:

@@ -37,11 +37,13 @@ class SchemaChange(NamedTuple):
         pointer: in the declared schema.
         text: what is different, in words.
         severity: a note where the model may still write the same.
+        keyword: that is missing, or has another value; empty for others.
     """
 
     pointer: str
     text: str
     severity: Severity = WARNING
+    keyword: str = ""
 
 
 def schema_changes(listed: JsonValue, declared: JsonValue) -> list[SchemaChange]:
@@ -50,7 +52,7 @@ def schema_changes(listed: JsonValue, declared: JsonValue) -> list[SchemaChange]
         return []
     for name in ("$defs", "definitions"):
         if name in listed and name not in declared and f"#/{name}/" in repr(declared):
-            return [SchemaChange("", f"{name} is missing, and a $ref still points to it")]
+            return [SchemaChange("", f"{name} is missing, and a $ref still points to it", keyword=name)]
     found = list(_Nodes(listed, declared).compare(listed, declared, "", 0))
     return sorted(found, key=lambda change: change.severity is INFO)
 
@@ -135,7 +137,7 @@ def _of_object(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at:
         yield SchemaChange(f"{at}/required" if "required" in other else at, f"{quote(name)} is no longer required")
     if one.get("additionalProperties", False) is not False and other.get("additionalProperties") is False:
         text = "it no longer allows additional properties (additionalProperties is false)"
-        yield SchemaChange(f"{at}/additionalProperties", text)
+        yield SchemaChange(f"{at}/additionalProperties", text, keyword="additionalProperties")
 
 
 def _names(value: JsonValue) -> set[str]:
@@ -149,7 +151,7 @@ def _of_keywords(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], a
             continue
         if word not in other:
             if not _may_be_written_otherwise(word, one, other):
-                yield SchemaChange(at, f"{word} is missing")
+                yield SchemaChange(at, f"{word} is missing", keyword=word)
         elif word in _UNIONS and isinstance(value, list) and isinstance(other[word], list):
             if len(_arms(value)) > len(_arms(other[word])):
                 yield SchemaChange(f"{at}/{word}", f"{word} has fewer alternatives")

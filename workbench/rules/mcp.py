@@ -7,6 +7,7 @@ each of the model's calls and results against the request that carried it out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from workbench.chain import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
 from workbench.contracts import Finding
@@ -256,7 +257,7 @@ class ToolHops:
         if not declared or not listed or self._declared.get("") == key:
             return
         self._journal.put(self._declared, "", key)
-        yield from of_declared(decoded, listed)
+        yield from of_declared(decoded, listed, partial(self._client_of, decoded))
 
     def _new_results(self, decoded: DecodedExchange, links: Sequence[ToolLink]) -> dict[str, ToldResult]:
         """Results of the links, and of calls that wait for theirs, by pointer; older ones are left out."""
@@ -273,14 +274,14 @@ class ToolHops:
             ids.discard(one.result.tool_call_id)
         return found
 
-    def _client_of(self, decoded: DecodedExchange, link: ToolLink) -> ClientFacts:
+    def _client_of(self, decoded: DecodedExchange, server: str) -> ClientFacts:
         """Facts of the client: by its requests to the model, else by what it calls itself to the tool server."""
         http, exchange = decoded.exchange.request, decoded.exchange
         agent = (http.headers.get("user-agent") if http else None) or ""
         named = facts_of(exchange.client or client_of(agent))
         if named.name:
             return named
-        agents = (f.agent for c, f in self._facts.items() if self._servers.get(c) == link.server and f.agent)
+        agents = (f.agent for c, f in self._facts.items() if self._servers.get(c) == server and f.agent)
         return facts_of(next(agents, ""))
 
     def _tools(self) -> list[ListedTool]:
@@ -298,7 +299,7 @@ class ToolHops:
         outcomes = {outcome.exchange: outcome for outcome in waiting}
         for link in links:
             others = [one for one in waiting if one.exchange != link.exchange]
-            client = self._client_of(decoded, link)
+            client = self._client_of(decoded, link.server)
             yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], others, client)
         told = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
         yield from of_uncalled(decoded, told, links, ((one.server, one.name) for one in self._tools()))

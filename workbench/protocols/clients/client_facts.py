@@ -41,6 +41,21 @@ class ResultRule(NamedTuple):
         return has[self.when]
 
 
+class SchemaRule(NamedTuple):
+    """What a client makes of the schemas of tools before it declares them.
+
+    Attributes:
+        keywords: those that it removes or sets.
+        is_root: at the root of a schema only; else in every node.
+        text, source: as of a ``ResultRule``.
+    """
+
+    keywords: tuple[str, ...]
+    is_root: bool
+    text: str
+    source: str
+
+
 class ClientWaits(NamedTuple):
     """Seconds that a client waits; None if unknown or unlimited.
 
@@ -74,11 +89,17 @@ class ClientFacts:
     search: tuple[str, ...] = ()
     waits: ClientWaits = ClientWaits()
     results: tuple[ResultRule, ...] = ()
+    schemas: tuple[SchemaRule, ...] = ()
     servers: Mapping[str, JsonValue] = NOTHING
 
     def rule_for(self, part: str, result: Mapping[str, JsonValue]) -> ResultRule | None:
         """The rule by which a part of a result does not reach the model; None if it should reach it."""
         return next((rule for rule in self.results if rule.applies_to(part, result)), None)
+
+    def schema_rule_for(self, keyword: str, *, is_root: bool) -> SchemaRule | None:
+        """The rule by which a keyword of a schema is changed; None if it should be declared as it is listed."""
+        rules = (rule for rule in self.schemas if keyword in rule.keywords)
+        return next((rule for rule in rules if is_root or not rule.is_root), None)
 
 
 @cache
@@ -133,5 +154,9 @@ def _client(entry: Mapping[str, JsonValue]) -> ClientFacts:
         call_id=entry.get("call_id", ""),
         waits=waits,
         results=rules,
+        schemas=tuple(
+            SchemaRule(tuple(rule["keywords"]), rule.get("is_root", False), rule["text"], rule["source"])
+            for rule in entry.get("schemas", ())
+        ),
         servers=entry.get("servers", NOTHING),
     )
