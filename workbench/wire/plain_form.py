@@ -14,6 +14,7 @@ from typing import Any
 from workbench.lazy_dataclass import field_names
 
 _LIST, _TUPLE, _BYTES = "list", "tuple", "bytes"
+_SCALARS = frozenset((str, int, float, bool))
 
 
 def encode(value: Any, classes: Sequence[type]) -> str:
@@ -51,10 +52,12 @@ class _PlainForms:
 
     def plain(self, value: Any) -> Any:
         """The plain form of a value, or a reference to it."""
+        if value is None or type(value) in _SCALARS:
+            return value
+        if isinstance(value, str | int | float) and type(value) not in self._classes:
+            return value.value if isinstance(value, Enum) else value
         if isinstance(value, Mapping):
             return {_key(name): self.plain(item) for name, item in value.items()}
-        if value is None or (isinstance(value, str | int | float) and type(value) not in self._classes):
-            return value.value if isinstance(value, Enum) else value
         if isinstance(value, list):
             return [_LIST, *map(self.plain, value)]
         node = [*self._node(value)]
@@ -74,7 +77,7 @@ class _PlainForms:
         return (kind.__name__, *(self.plain(getattr(value, name)) for name in field_names(kind)))
 
     def _share(self, node: list[Any]) -> int:
-        number = self._numbers.setdefault(json.dumps(node), len(self.shared))
+        number = self._numbers.setdefault(repr(node), len(self.shared))
         if number == len(self.shared):
             self.shared.append(node)
         return number
