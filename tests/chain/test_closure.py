@@ -319,7 +319,7 @@ def test_what_stands_between_is_pointed_at() -> None:
     found = line(MESSAGES, STORIES["a note between call and tool message"][1], "a")
     assert found.flaws == (Flaw.NOT_ADJACENT,)
     assert found.between == 1
-    assert found.note == "answered by message 3, message 2 is between"
+    assert found.note == "answered by message 3, message 2 is between the call and its result"
 
 
 def test_a_late_result_points_at_the_message_after_the_calls() -> None:

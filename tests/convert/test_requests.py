@@ -226,7 +226,7 @@ def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
     made = request(body, "gemini", CHAT)
     assert at(made, "tool_choice") == "required"
     place = "/toolConfig/functionCallingConfig"
-    assert told(made) == [(place, "a tool choice among some of the tools", "a call to any tool is required")]
+    assert told(made) == [(place, "a tool choice limited to some of the tools", "a call to any tool is required")]
 
 
 @pytest.mark.parametrize(

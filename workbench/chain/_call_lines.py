@@ -49,7 +49,7 @@ class CallLine:
         call: None for an orphan.
         results: every result that names this id.
         state: the worst thing true of it.
-        note: in words, for people ("answered by message 4, message 3 is between").
+        note: in words, for people ("answered by message 4, message 3 is between the call and its result").
         flaws: what is wrong, as values of ``Flaw``: several can be true at once, ``state`` names the worst.
         between: index of the first request message that is between the calls and their result.
         before: first part that is before or between the results of its turn although results come first.
@@ -243,7 +243,7 @@ class _Judge:
     def _note(self, node: CallNode, flaws: tuple[Flaw, ...], between: int | None, before: NodeRef | None) -> str:
         said = [self._answer_note(node)]
         if between is not None:
-            said.append(f"message {between + 1} is between")
+            said.append(f"message {between + 1} is between the call and its result")
         if before is not None:
             said.append(f"message {before.message + 1} has other content before the result")
         if node.twin:

@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--in",
         dest="inside",
         metavar="FILE",
-        help="with an error message: show its place in this request or session",
+        help="with an error message: show the place that it refers to in this request or session",
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)

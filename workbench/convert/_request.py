@@ -134,7 +134,7 @@ def fit_thinking(
         del params["thinking_budget"]
     switch = _supported_thinking(thinking, capabilities, report, places)
     if capabilities.reasoning.budget_switches and switch is None and "thinking_budget" in params:
-        what = "a thinking budget without the switch that the target requires"
+        what = "a thinking budget without the field that turns thinking on"
         report.lose(places.of("thinking_budget"), what, "thinking is enabled")
         return "on"
     return switch
@@ -351,7 +351,7 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     tools = held.get("tools")
     if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
         # FunctionCallingConfig
-        report.lose(at, "a tool choice among some of the tools", "a call to any tool is required")
+        report.lose(at, "a tool choice limited to some of the tools", "a call to any tool is required")
         return ToolChoice("any")
     if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice

@@ -116,8 +116,8 @@ def _spelling_changes(found: list[ValueChange]) -> list[ValueChange]:
     return [*rest, ValueChange(DamageKind.RESPELLED, "", "", words=words)] if how else rest
 
 
-_HOW = {DamageKind.RESPELLED: "other bytes"}
-_SHOWN = ("whitespace", "key order", "escapes", "number spelling", "duplicate key lost", "other bytes")
+_HOW = {DamageKind.RESPELLED: "different bytes"}
+_SHOWN = ("whitespace", "key order", "escapes", "number spelling", "duplicate key lost", "different bytes")
 
 
 def _severity(change: ValueChange, side: str) -> Severity:

@@ -279,7 +279,7 @@ def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding
         count = sum(_sizes(schema)[what] for schema in schemas) if isinstance(most, int) else 0
         if isinstance(most, int) and count > most:
             said = {"limit": str(most), "length": str(count), "found": str(count)}
-            text = f"{count} {_TOTALS[what]} in all strict tools and the response schema, at most {most}"
+            text = f"{count} {_TOTALS[what]} in total in the strict tools and the response schema; the limit is {most}"
             at = _tools_at(case) if strict else outputs[0][0]
             yield by_term(case, STRICT, f"schema.strict.max-{what}", at, text, when="too-complex", values=said)
 

@@ -57,8 +57,8 @@ FEATURES: Mapping[str, str] = {
     "reasoning-altered": "replayed reasoning with a different text",
     "reasoning-stale": "reasoning from before the last user message",
     "reasoning-forgotten": "calls from before the last user message without their reasoning",
-    "results": "a tool result longer than result-limit; otherwise its end is not read",
-    "context": "a request longer than context; otherwise its oldest messages are not read",
+    "results": "a tool result longer than result-limit; when not refused, the model does not read the end of it",
+    "context": "a request longer than context; when not refused, the model does not read its oldest messages",
     "odd-names": "tool names with characters other than letters, digits, _ and -",
     "odd-ids": "tool call ids with characters other than letters, digits, _ and -",
 }

@@ -223,7 +223,7 @@ def _verdict(prepared: PreparedRequest) -> PreflightNote:
     text = [(found.message, "")]
     if answer:
         text.append((f"expected response: {answer.status} {found.refusal or '(error text not known)'}", "error"))
-    more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
+    more = Span(f"  {found.rule}  {found.pointer or 'the whole request'}", "muted")
     return PreflightNote((*head, more), tuple(text), _spans(prepared, found))
 
 

@@ -47,7 +47,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "overhead": ("▓ overhead", "warning", "metrics: added by the provider for declared tools"),
     "definitions": ("▚ tools", "call", "metrics: tool definitions"),
     "history": ("░ history", "muted", "metrics: history that is sent again"),
-    "new": ("█ new", "ok", "metrics: new in this request; in other bars, a share"),
+    "new": ("█ new", "ok", "metrics: new in this request; in other bars: a share of the total"),
     "output": ("▄ output", "accent", "metrics: written by the model"),
     "cached": ("│ cached", "strong", "metrics: everything before it was read from a cache"),
     "passed": ("✓ pass", "ok", "every sample of the probe passed"),

@@ -194,7 +194,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
         if not spans and message.view is self.losses:
-            self.notify("no bytes on the wire for this loss", markup=False)
+            self.notify("no bytes of the recording belong to this loss", markup=False)
         if spans:
             self.dismiss(SessionSpot(self.index, self.side, spans[0][0]))
 

@@ -75,7 +75,7 @@ class SessionFilter:
         if text.strip() == self.text:
             return self.screen.state.shown_words() or "all exchanges are shown"
         if found.is_deep:
-            return "enter: read the exchanges for this filter"
+            return "enter: load every exchange and apply this filter"
         self._apply(text.strip(), found)
         return self.screen.state.shown_words() or "all exchanges are shown"
 
