@@ -70,7 +70,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     hops_help = "compare these two hops, the client's first; with two files: one hop of each"
     parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
     exchange_help = (
-        "compare exchange N (counted from 1) of both files; with one file, compare the turn that contains exchange N at two hops"
+        "compare exchange N (counted from 1) of both files; "
+        "with one file, compare the turn that contains exchange N at two hops"
     )
     parser.add_argument("--exchange", type=int, metavar="N", help=exchange_help)
     parser.add_argument("--meaning", action="store_true", help="ignore differences that do not change the meaning")

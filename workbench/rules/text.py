@@ -32,7 +32,9 @@ TOKEN = Rule(
     "A control token or tag of the model format leaks into a field.",
     breaks=Breaks.CONVERSATION,
 )
-UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A tag that begins a section of the text is never closed.", breaks=Breaks.CONVERSATION)
+UNCLOSED = Rule(
+    "text.unclosed-tag", Severity.WARNING, "An opening tag in the text is never closed.", breaks=Breaks.CONVERSATION
+)
 
 RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
 

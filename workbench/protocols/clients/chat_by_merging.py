@@ -226,10 +226,10 @@ class PydanticAI(ChatPolicy):
             part.put("id", text_of(call, "id"), event)
         if isinstance(arguments, dict):
             if part.text("arguments"):
-                raise Stop("UnexpectedModelBehavior", "arguments arrive as an object, but an earlier delta sent them as text")
+                raise Stop("UnexpectedModelBehavior", "arguments are an object, but an earlier delta sent text")
             part.value = ({**(part.value[0] if part.value else {}), **arguments},)
         elif arguments and part.value:
-            raise Stop("UnexpectedModelBehavior", "arguments arrive as text, but an earlier delta sent them as an object")
+            raise Stop("UnexpectedModelBehavior", "arguments are text, but an earlier delta sent an object")
         else:
             part.add("arguments", arguments if isinstance(arguments, str) else "", event)
 

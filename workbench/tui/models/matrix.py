@@ -52,7 +52,7 @@ def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_
     row = verdict_row.row
     sign, shade = REQUEST_SIGNS[row.verdict.value]
     found = row.finding
-    why = f"{found.rule}  {found.pointer or 'the whole request'}" if found else row.note if row.verdict == "unknown" else ""
+    why = f"{found.rule}  {found.pointer or 'whole request'}" if found else row.note if row.verdict == "unknown" else ""
     if width < ROOMY:
         return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
     return line(
