@@ -1,7 +1,7 @@
 """Lines of closure: every call with its results, every result without a call, and what is wrong with each.
 
-Everything that can change whether a call counts as closed is here; which result belongs to which call is in
-``_pairing.py``. Both know roles, ids and positions, and no protocol.
+This module decides whether a call is closed; ``_pairing.py`` decides which result belongs to which call. Both know
+roles, ids and positions, and no protocol.
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ class CallLine:
         id, name: as sent.
         call: None for an orphan.
         results: every result that names this id.
-        state: the worst thing true of it.
+        state: its worst state.
         note: in words, for people ("answered by message 4, message 3 is between the call and its result").
-        flaws: what is wrong, as values of ``Flaw``: several can be true at once, ``state`` names the worst.
+        flaws: what is wrong, as values of ``Flaw``; there can be several, and ``state`` follows from the worst.
         between: index of the first request message that is between the calls and their result.
-        before: first part that is before or between the results of its turn although results come first.
+        before: first part that is before or between the results of its turn, although results have to come first; None
+            if there is none.
         twin: the earlier call with the same id (``Flaw.DUPLICATE_ID``).
-        stands_for: of an orphan, the unanswered call it answers by position (``Flaw.ID_MISMATCH``).
-        is_remembered: the call is in an answer that only the server holds: ``call`` is None and it is no orphan.
-        is_server: the provider runs the call itself, no client answers it: closed, or pending while no result is here.
+        stands_for: of an orphan, the unanswered call that it answers by its position (``Flaw.ID_MISMATCH``).
+        is_remembered: the call is in a response that only the server has: ``call`` is None, but it is no orphan.
+        is_server: the provider runs the call itself, and no client answers it: closed, or pending without a result.
     """
 
     id: str | None

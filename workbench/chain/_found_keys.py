@@ -1,7 +1,7 @@
 """The keys of a history that are in the tables of conversations, the latest first.
 
-A history that grew is looked up by its new keys alone. What the tables got since then may be keys that were asked in
-vain: then all are asked again.
+A history that grew is looked up only by its new keys. If the tables have got keys since then that were looked up
+without a result, all keys are looked up again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class KeyTable(dict[int, V], Generic[V]):
     """A table by keys.
 
     Args:
-        is_any: a new value of a key is a change too.
+        is_any: true if a new value of a key counts as a change, too.
 
     Attributes:
         changes: keys that were set, in order.
@@ -46,7 +46,7 @@ class KeyTable(dict[int, V], Generic[V]):
 
 
 class KeyKind(IntEnum):
-    """A kind of key; those of answers by strength. Each is of the first items of a history, or of the last of them."""
+    """Kind of a key, those of responses by strength; of the first items of a history, or of the last of these."""
 
     EXACT = 0
     ANY = auto()
@@ -66,10 +66,10 @@ _Found = tuple[int, int]
 
 
 class FoundKeys:
-    """The keys of a history that are in the tables, up to where no more can be added to it.
+    """The keys of a history that are in the tables, up to the point where none can be added.
 
     Args:
-        vain: keys that are not there, of all histories that begin as this one does.
+        vain: keys that are not in the tables, of all histories with this beginning.
     """
 
     def __init__(self, vain: set[int]) -> None:
@@ -79,7 +79,7 @@ class FoundKeys:
         self._found: list[list[_Found]] = [[] for _ in KeyKind]
 
     def first(self, end: int) -> FoundKeys:
-        """Those of a history that has the first items alone, behind which others may follow."""
+        """The found keys of the history's beginning, which others may continue."""
         other = FoundKeys(self._vain)
         other._seen, other._count = list(self._seen), min(self._count, max(end - 1, 0))
         other._found = [found[: bisect_right(found, other._count, key=itemgetter(0))] for found in self._found]
@@ -104,7 +104,7 @@ class FoundKeys:
         self._count = max(self._count, end)
 
     def latest(self, kind: KeyKind, end: int) -> Iterator[_Found]:
-        """Those of a kind of the first items, the latest first."""
+        """The found keys of a kind for the first items, the latest first."""
         return (found for found in reversed(self._found[kind]) if found[0] <= end)
 
     def refuse(self, kind: KeyKind, found: Iterable[_Found]) -> None:
@@ -153,7 +153,7 @@ class Lookup:
 
     Args:
         told: the request.
-        kind: on what it depends beside its messages which of them count.
+        kind: what decides, in addition to the messages, which keys count.
     """
 
     def __init__(self, history: HistoryKeys, kind: object, tables: KeyTables) -> None:
@@ -167,7 +167,7 @@ class Lookup:
             del found[next(iter(found))]
 
     def found(self, kind: KeyKind) -> Iterator[_Found]:
-        """Those of a kind, the latest first."""
+        """The found keys of a kind, the latest first."""
         told, end = self._told, max(self._end - _RECENT, 0)
         yield from self._within(kind, told.count, end)  # of the end more may follow, and there most answers are found
         if self._known is None:

@@ -1,4 +1,4 @@
-"""Assistant turns of a growing history, matched with what was received: only what is new or changed is built again."""
+"""Assistant turns of a growing history, matched with received responses: only new and changed ones are built again."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class TurnValues(Protocol):
 V = TypeVar("V", bound=TurnValues)
 
 _MOST_KINDS = 4
-"""Kinds of values that are kept for turns: under so many terms a history is usually read."""
+"""Number of kinds of values that are kept for turns: a history is rarely read under more terms."""
 
 
 class GrowingTurns:
     """A fold over a history: its assistant turns, as the latest request shows them.
 
-    A fork takes the turns over, since requests usually continue the fork: the history that it leaves builds them again
-    when a request continues that one.
+    A fork takes the turns with it, because requests usually continue the fork. If a request continues the other
+    history, that one builds them again.
 
     Args:
-        itemized: messages are items; neighbours show one answer.
+        itemized: true if messages are items: neighbouring ones are one response.
     """
 
     def __init__(self, itemized: bool) -> None:
@@ -92,7 +92,7 @@ class GrowingTurns:
         return other
 
     def turns(self, messages: HistoryPrefix, received: ReceivedAnswers) -> Turns | None:
-        """The turns of a request, matched with what was received; None if the history continues behind the request."""
+        """The turns of a request, matched with received responses; None if the history continues after the request."""
         if len(messages) != self._count:
             return None
         changed = received.match_again(len(self._starts), lambda n: self._answer(messages, n), self._memory, self._same)
@@ -118,7 +118,7 @@ class GrowingTurns:
         """Values of all turns, each derived once as long as the turn is the same.
 
         Args:
-            kind: what the values depend on beside the turn.
+            kind: what the values depend on, in addition to the turn.
             make: an empty list of such values.
         """
         if kind not in self._values:

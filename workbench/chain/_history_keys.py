@@ -20,9 +20,9 @@ class HistoryState(NamedTuple):
     """Key of a history up to some message.
 
     Attributes:
-        hop: place of recording: the same history seen at two places makes two conversations.
-        base: fingerprint of the instructions, 0 for none.
-        plain, exact: what was said so far, without and with call ids.
+        hop: name of the hop: the same history at two hops is two conversations.
+        base: fingerprint of the instructions; 0 if there are none.
+        plain, exact: fingerprints of the history so far, without and with call ids.
     """
 
     hop: str
@@ -35,11 +35,11 @@ class ItemChain:
     """Items of messages, one after another, with running fingerprints: a fold over a history.
 
     Attributes:
-        items: what the messages say.
-        plain, exact: fingerprints of the first n items together, for every n from zero.
+        items: texts, calls and results of the messages.
+        plain, exact: fingerprints of the first n items together, for every n from zero; without and with call ids.
         ends: number of items after each message.
-        found: by which keys the history was found, for requests of one kind each.
-        noted: how many items are noted, by where.
+        found: keys by which the history was found, for each kind of request.
+        noted: number of items that are noted, for each place.
     """
 
     def __init__(self, plain: int = 0, exact: int = 0) -> None:
@@ -75,7 +75,7 @@ class ItemChain:
         return other
 
     def count_settled(self, count: int) -> int:
-        """Number of the first items, of a history of so many, behind which it ends with neither a run nor an item."""
+        """Number of items before the last item of a history of this length, and before its last run of model items."""
         end = count - 1
         while end > 0 and self.items[end].is_answer and self.items[end - 1].is_answer:
             end -= 1
@@ -83,14 +83,14 @@ class ItemChain:
 
 
 class HistoryKeys:
-    """One request, and what may be put behind it.
+    """Keys of one request, and of what may follow it.
 
     Attributes:
-        model: whom it asks.
+        model: name of the model that it is sent to.
         hop, base: as in ``HistoryState``.
-        chain: what its messages say; those of a longer history may follow.
-        count: number of items that are its own.
-        ends: number of messages that are its own.
+        chain: items of its messages; items of a longer history may follow.
+        count: number of items of this request.
+        ends: number of messages of this request.
     """
 
     def __init__(self, start: HistoryState, model: str | None, messages: Sequence[Message]) -> None:
@@ -109,30 +109,30 @@ class HistoryKeys:
         return islice(self.chain.items, self.count)
 
     def message_after(self, count: int) -> int | None:
-        """Index of the message that begins behind the first items; None if these end within a message."""
+        """Index of the message that begins after the first items; None if these end within a message."""
         at = bisect_right(self.chain.ends, count, hi=self.ends)
         return at if self.chain.ends[at - 1] == count else None
 
     def messages_at(self, count: int) -> Iterable[int]:
-        """Numbers of messages of the request after which so many items were said, the largest first; never zero."""
+        """Numbers of messages of the request that have this many items together, the largest first; never zero."""
         ends = self.chain.ends
         return range(bisect_right(ends, count, hi=self.ends), bisect_left(ends, count, hi=self.ends), -1)
 
     def with_answer(self, messages: Iterable[Message]) -> ItemChain:
-        """The items of an answer alone, with fingerprints of everything up to each."""
+        """The items of a response, with fingerprints of everything up to each of them."""
         answer = ItemChain(self.chain.plain[self.count], self.chain.exact[self.count])
         for message in messages:
             answer.add(items(message, is_answer=True))
         return answer
 
     def state(self, answer: ItemChain) -> HistoryState:
-        """The state after an answer."""
+        """The state after a response."""
         return HistoryState(self.hop, self.base, answer.plain[-1], answer.exact[-1])
 
     def whole(self, plain: int, exact: int) -> tuple[int, int]:
-        """Keys of everything said up to some item, by the fingerprints there.
+        """Keys of the whole history up to an item, by its fingerprints.
 
-        The stronger first: as it is; under other instructions and ids, to any model.
+        The stronger key comes first: unchanged; then with other instructions and ids, to any model.
         """
         return hash(("whole", self.model, self.hop, self.base, exact)), hash(("any", self.hop, plain))
 
@@ -149,7 +149,7 @@ class HistoryKeys:
         return hash(("retold", self.hop, self.chain.plain[n]))
 
     def near(self, before: int, run: tuple[int, ...]) -> int | None:
-        """Key of a run behind the first ``before`` items: what is between them and the run may change."""
+        """Key of a run that follows the first ``before`` items: what is between them and the run may change."""
         if not before and not self.base:
             return None
         return hash(("near", self.hop, self.base, self.chain.plain[before], run))
@@ -169,7 +169,7 @@ def _items_of(message: Message) -> tuple[Item, ...]:
 
 
 def beginning(request: ModelRequest | None, hop: str) -> HistoryState:
-    """The state before the first message: the longest instruction, for short ones hold what changes every time."""
+    """The state before the first message: of the longest instruction, because short ones change every time."""
     parts: list[Part] = list(request.system if request else ())
     for message in request.messages if request else ():
         if message.role not in SYSTEM:

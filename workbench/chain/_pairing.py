@@ -1,6 +1,6 @@
-"""Pair calls with results: by id with the nearest turn, and by position where a result names no id.
+"""Pair calls with results: by id with the nearest turn, and by position if a result has no id.
 
-Only pairs; what is wrong with a pair is said in ``closure.py``.
+``_call_lines.py`` decides what is wrong with a pair.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
 
 @dataclass(slots=True, eq=False)
 class PairingTurn:
-    """Messages that count as one: neighbours of one role where the terms say so, else a single message.
+    """Messages that count as one: neighbours of one role if the terms say so, else a single message.
 
     Attributes:
         first: index of its first message.
         other: its first part that is no result.
-        is_empty: it has no parts at all.
+        is_empty: it has no parts.
     """
 
     number: int
@@ -57,7 +57,7 @@ class ResultNode:
     """A result with the call that was found for it.
 
     Attributes:
-        after: the nearest turn with calls that does not come later.
+        after: the nearest turn with calls that is not later than the result.
         before: first part of another kind that is before it in its turn.
         is_early: it is before its call.
     """
@@ -73,21 +73,21 @@ class ResultNode:
     is_early: bool = False
 
     def answer(self, call: CallNode) -> None:
-        """Count as a result of this call."""
+        """Add this result to the results of a call."""
         self.call = call
         call.results.append(self)
 
 
 @dataclass(slots=True)
 class History:
-    """Turns, calls and results of a request and its answer, in wire order.
+    """Turns, calls and results of a request and its response, in wire order.
 
     Attributes:
         joins_neighbours: neighbours of one role are one turn.
-        joins_items: neighbours that the model said are one turn.
-        calls_last: such a turn ends with its calls: what is said behind them begins another.
-        server_calls: calls that the provider runs itself, which no client answers.
-        server_results: id → results of those.
+        joins_items: neighbouring items of the model are one turn.
+        calls_last: such a turn ends with its calls; an item after them begins another.
+        server_calls: calls that the provider runs itself, and no client answers.
+        server_results: id → results of these calls.
     """
 
     joins_neighbours: bool
@@ -146,7 +146,7 @@ def read(
         sides: the groups, in wire order.
         terms: which messages are one turn, and how far ids have to be unique.
         itemized: messages are items.
-        start: index of the first message of the request, where those before it are left out.
+        start: index of the first message of the request, if those before it are left out.
     """
     joins_neighbours = terms.placement is Placement.NEXT_MESSAGE
     history = History(joins_neighbours, joins_items=itemized, calls_last=itemized and terms.calls_last)

@@ -46,7 +46,7 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
 
     Args:
         sent: as it is in the request.
-        received: as it came in; None where nobody saw it come.
+        received: as it was received; None if that was not recorded.
     """
     if received is None:
         return _alone(sent)

@@ -29,8 +29,8 @@ class Loop:
     """Tool loop: the turns after one user message, up to the next.
 
     Attributes:
-        signed_in: first message that carries reasoning with a signature or opaque data.
-        reasoned_in: number of the first turn that carries reasoning, or whose answer carried some.
+        signed_in: index of the first message that has reasoning with a signature or opaque data.
+        reasoned_in: number of the first turn that has reasoning, or whose response had some.
         first: number of its first turn.
     """
 
@@ -51,10 +51,10 @@ class LedgerTurn:
         message: index of the message with the calls, else of the first.
         first: index of its first message.
         last: index of its last message.
-        sent, refs: reasoning it carries, and where.
-        came: reasoning of the answers it shows; None where no answer is known.
-        exchange: where that came in.
-        positions: of those answers among what was received.
+        sent, refs: reasoning that it has, and where.
+        came: reasoning of the responses that it repeats; None if no response is known.
+        exchange: index of the exchange that received it.
+        positions: positions of these responses among those received.
         ended_by: index of the user message that ended its tool loop, None while it is open.
         is_signed: some of its reasoning has a signature or opaque data.
         loop: the tool loop it belongs to.
@@ -87,7 +87,7 @@ def turns(request: ModelRequest, received: ReceivedAnswers) -> Turns:
 
 
 def is_question(message: Message) -> bool:
-    """A user said something, beside results."""
+    """True if a user message has content other than results."""
     return message.role == "user" and fact(message, _is_said)
 
 
@@ -96,8 +96,8 @@ class Turns:
 
     Attributes:
         all: the turns.
-        shown: position of each answer with reasoning that a turn shows → number of turns that show it.
-        loops: by the number of questions before it, each tool loop.
+        shown: position of a response with reasoning → number of turns that repeat it.
+        loops: number of questions before a tool loop → the loop.
     """
 
     def __init__(self) -> None:
@@ -118,10 +118,10 @@ class Turns:
 
         Args:
             place: its index.
-            position: of the answer that it shows, among what was received.
-            messages: of the request.
+            position: position of the response that it repeats, among those received.
+            messages: messages of the request.
             users: indices of the questions.
-            received: the answers.
+            received: the responses.
         """
         if place != self._last + 1:
             self.all.append(LedgerTurn(len(self.all), place, place))
@@ -139,7 +139,7 @@ class Turns:
         _join(turn, self.loops[number])
 
     def drop(self, number: int) -> int:
-        """Take back a turn and all later ones; the number of first turns of which everything is as it was."""
+        """Remove a turn and all later ones; the number of turns at the beginning that are unchanged."""
         place = self.all[number - 1].last + 1 if number else 0
         for position in (position for turn in self.all[number:] for position in turn.positions):
             self.shown[position] -= 1
@@ -157,7 +157,7 @@ class Turns:
         return number
 
     def end_again(self, users: Sequence[int], messages: Sequence[Message]) -> int:
-        """Look again where open loops end; the number of first turns of which everything is as it was."""
+        """Find again where open loops end; the number of turns at the beginning that are unchanged."""
         start = same = len(self.all)
         while start and self.all[start - 1].ended_by is None:
             start -= 1
@@ -168,7 +168,7 @@ class Turns:
         return same
 
     def open_again(self, place: int) -> int:
-        """Forget the ends of loops from a message on; the number of first turns of which everything is as it was."""
+        """Forget the ends of loops from a message on; the number of turns at the beginning that are unchanged."""
         same = len(self.all)
         for turn in reversed(self.all):
             if turn.ended_by is not None and turn.ended_by < place:
@@ -222,7 +222,7 @@ def _has_results(message: Message) -> bool:
 
 
 def end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:
-    """The user message that ends the loop of a turn: one that answers its calls too does not."""
+    """The user message that ends the loop of a turn; a message that also answers its calls does not."""
     at = bisect_right(users, last)
     if at < len(users) and users[at] == last + 1 and fact(messages[last + 1], _has_results):
         at += 1

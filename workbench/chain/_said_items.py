@@ -1,4 +1,4 @@
-"""What was said in a conversation, by fingerprints that are counted when somebody asks for them."""
+"""Items of a conversation, as fingerprints that are computed when they are needed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import islice
 from workbench.fingerprint import Item
 
 _FEW = 64
-"""Items that are copied: a reference to a longer list would keep the rest of it, too."""
+"""Up to this number, items are copied: a reference to a longer list would keep the rest of it, too."""
 
 
 class SaidItems:
     """Items of a conversation.
 
-    A history that begins a conversation is noted by its list alone: most are never asked for.
+    A history that begins a conversation is kept as a reference to its list, because most are never needed.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class SaidItems:
         self._runs.append(run)
 
     def take_back(self) -> None:
-        """Take back what was added last."""
+        """Remove what was added last."""
         self._runs.pop()
         if self._read > len(self._runs):
             self._found, self._read = set(), 0

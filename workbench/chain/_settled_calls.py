@@ -1,8 +1,8 @@
 """Calls of a growing history that nothing later can change, so that only the last turns are paired for each request.
 
 A history is cut before a turn with calls. A result belongs to a call of the turn before it or to the nearest call with
-its id, so what is before the cut is settled until a result behind it has an id that occurs before it alone. Such a
-history is paired as a whole again.
+its id, so what is before the cut is settled, unless a result after it has an id that occurs only before it. Such a
+history is paired again as a whole.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SettledCalls:
         self._server_ids: dict[str, NodeRef] = {}
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Nothing: a cut is made where a request asks."""
+        """Do nothing: a cut is made when a request needs it."""
 
     def fork(self, length: int) -> SettledCalls:
         other = SettledCalls(self.terms, self.itemized)

@@ -1,4 +1,4 @@
-"""Cache marks: places where a request asks for a prompt to be cached."""
+"""Cache breakpoints: marks in a request up to which the provider may cache the prompt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK_PLACE = regex.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)
 
 
 def marks(decoded: DecodedExchange) -> list[str]:
-    """Pointers of every cache mark, in the order in which providers cache: tools, system, messages."""
+    """Pointers of every cache breakpoint, in the order in which providers cache: tools, system, messages."""
     return fact(decoded, _marks)
 
 
@@ -62,7 +62,7 @@ def _is_marked(part: Part) -> bool:
 
 
 def without_marks(message: Message) -> Message:
-    """The message without its marks: what it says."""
+    """The message without its cache breakpoints."""
     if not fact(message, _marked_pointers):
         return message
     extra = {k: v for k, v in message.extra.items() if k != MARK}

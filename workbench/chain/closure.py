@@ -1,4 +1,4 @@
-"""Closure: every call answered once, by id, in the place the protocol wants."""
+"""Closure: whether every call is answered once, by id, where the protocol requires it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["CallLine", "CallState", "Closure", "Flaw", "NodeRef", "derive"]
 
 @dataclass(frozen=True)
 class Closure:
-    """Every call and every result of a request's history and of its answer, in wire order.
+    """Every call and every result of a request's history and of its response, in wire order.
 
     Attributes:
-        settled: number of first messages of the request whose lines are those of the request that it continues.
+        settled: number of messages at the beginning whose lines are those of the request that this one continues.
     """
 
     lines: tuple[CallLine, ...] = ()
@@ -36,11 +36,11 @@ class Closure:
         return [line for line in self.lines if line.is_flawed] if known is None else known
 
     def lines_from(self, message: int) -> Sequence[CallLine]:
-        """The lines that begin in a message of the request, behind it, or in the answer."""
+        """The lines that begin in a message of the request, after it, or in the response."""
         return self.lines[_first_in(self.lines, message) :] if message else self.lines
 
     def flawed_from(self, message: int) -> Sequence[CallLine]:
-        """Those of them that are not simply closed."""
+        """The same lines, without those that are simply closed."""
         return self.flawed_lines[_first_in(self.flawed_lines, message) :] if message else self.flawed_lines
 
     def line_of(self, call: NodeRef) -> CallLine | None:
@@ -49,7 +49,7 @@ class Closure:
         return next((line for line in self.lines[at : at + 2] if line.call == call), None)
 
     def open_in(self, message: int) -> Sequence[str]:
-        """Ids of the calls in a message of the request that a client still has to send results for."""
+        """Ids of the calls in a message of the request for which a client still has to send results."""
         flawed = self.flawed_lines
         here = flawed[_first_in(flawed, message) : _first_in(flawed, message + 1)]
         is_open = (line for line in here if line.state is not CallState.CLOSED and not line.is_server)
@@ -62,7 +62,7 @@ class Closure:
 
     @property
     def calls(self) -> int:
-        """Number of calls, those that the provider runs included."""
+        """Number of calls, including those that the provider runs."""
         return sum(line.call is not None or line.is_remembered for line in self.lines)
 
 
@@ -77,14 +77,14 @@ def derive(
     terms: ClosureTerms,
     remembered: tuple[Message, ...] = (),
 ) -> Closure:
-    """Pair every call of a history and its answer with its results.
+    """Pair every call of a history and its response with its results.
 
     Args:
-        request: None where it was not recorded.
-        response: None where it was not recorded; its calls are pending by nature.
-        terms: where results have to be, and how far ids have to be unique.
-        remembered: messages of the answer that ``request.previous_id`` names, where it is known: its calls are held by
-            the server and the request answers them.
+        request: None if it was not recorded.
+        response: None if it was not recorded; its calls are always pending.
+        terms: the contract's terms on where results have to be, and where ids have to be unique.
+        remembered: messages of the response that ``request.previous_id`` names, if it is known: the server has its
+            calls, and the request answers them.
     """
     messages = request.messages if request else ()
     answer = response.messages if response else ()

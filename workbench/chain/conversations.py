@@ -2,20 +2,20 @@
 
 An exchange belongs to the conversation that the strongest of these names:
 
-1. the answer that it continues by id (the server holds the history);
-2. an answer that its history holds, with everything before it as it was when the answer came;
-3. an answer whose call has a unique id, or that is behind what it was behind but for the last thing said, or
-   behind the same last thing;
-4. a request whose messages it repeats or extends, of the same instructions, model and tools (retries), or of others
-   where that request failed (ladders of changed retries);
-5. an answer with a call whose id is a counter, where something said before it is shared too;
-6. a request whose messages it extends, with the answer to it told again to another provider: the calls with their
-   arguments and the words are the same, reasoning and ids are not.
+1. the response that it continues by id (the server has the history);
+2. a response that its history contains, with everything before it unchanged;
+3. a response with a call whose id is unique, or a response that follows the same history except for the last item, or
+   that follows the same last item;
+4. a request whose messages it repeats or extends, with the same instructions, model and tools (retries), or with others
+   if that request failed (series of changed retries);
+5. a response with a call whose id is a counter, if something before it is shared too;
+6. a request whose messages it extends, with its response repeated to another provider: the texts and the calls with
+   their arguments are the same, reasoning and ids are not.
 
-Nothing is decided by position. What is asked while the same question is still being answered is a conversation of its
-own. Of requests only fingerprints are kept.
+Nothing is decided by position. A request that is sent while another one with the same question is still waiting for its
+response begins a separate conversation. Only fingerprints of requests are kept.
 
-What both sides share has to be strong: every call with its arguments, and the text down to its last word.
+The shared part has to be equal: every call with its arguments, and all of the text.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from workbench.undo_log import Journal
 from workbench.wire import Exchange
 
 _ENOUGH = 20
-"""Characters that end two texts alike and are no chance."""
+"""Length in characters of an equal end of two texts that is no coincidence."""
 
 
 def is_retold(answer: ModelResponse, following: Sequence[Message]) -> bool:
-    """The messages begin with this answer, its reasoning made text or left out, and continue with something else."""
+    """True if the messages begin with this response, its reasoning as text or left out, and then continue."""
     run = list(takewhile(lambda message: message.role in ANSWERING, following))
     if not run or len(run) == len(following) or not answer.messages:
         return False
@@ -69,20 +69,20 @@ LABEL_LENGTH = 60
 """Characters of the user's words in a label."""
 
 _MAX_TWINS = 8
-"""Conversations that begin with the same words and are kept apart when one of them retries."""
+"""Maximum number of conversations with the same beginning that are told apart when one of them retries."""
 
 
 @dataclass(slots=True)
 class Conversation:
-    """A lane of a session.
+    """Exchanges of a session that continue one another.
 
     Attributes:
         id: from zero, in order of first appearance.
         exchanges: indexes in the session, in order.
-        answers: (exchange index, answer) of every exchange so far that got one: what the client has received.
-        label: what to call it in a list: model and first words of the user (untrusted text).
-        broken: positions in ``answers`` of those that are cut off or are errors.
-        received: the same answers, findable by call id and text, for the ledger of a long conversation.
+        answers: (exchange index, response) of every exchange so far that got one: what the client has received.
+        label: its name in lists: model and first words of the user (untrusted text).
+        broken: positions in ``answers`` of responses that are incomplete or are errors.
+        received: the same responses, indexed by call id and text, for the ledger of a long conversation.
     """
 
     id: int
@@ -100,7 +100,7 @@ class Conversation:
         return Conversation(self.id, sent, answers, self.label, broken, self.received.before(exchange))
 
     def answer(self, response_id: str | None) -> tuple[Message, ...]:
-        """Messages of the latest answer with an id: what the server is trusted to remember under it."""
+        """Messages of the latest response with this id: what the server is expected to remember under it."""
         if not response_id:
             return ()
         return next((a.messages for _, a in reversed(self.answers) if a.id == response_id), ())
@@ -152,7 +152,7 @@ class Conversations:
 
     Attributes:
         all: every conversation so far, in order of first appearance.
-        journal: by which everything since an exchange can be taken back.
+        journal: undo log; removes everything that was added since an exchange.
     """
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class Conversations:
         self._rewound = 0
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
-        """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
+        """Add the next exchange, in order; its conversation, or None if it is not an exchange with a model."""
         request, response = decoded.request, without_segments(decoded.answer) if decoded.answer else None
         if decoded.protocol is None or (request is None and response is None):
             return None

@@ -1,8 +1,8 @@
-"""Hops: the same turn recorded at two places, before and after a gateway.
+"""Hops: the same turn recorded twice, before and after a gateway.
 
-A turn seen twice is found by what it says: the same last words, most of the same history. Where both places kept the
-time, what overlaps comes first. The place whose exchange began earlier is the outer one, nearer to the client; where no
-times tell, the place that comes first in the session.
+The two exchanges of a turn are found by their content: the same last words, and most of the same history. If both have
+times, those that overlap are preferred. The hop whose exchange began earlier is the outer one, nearer to the client;
+without times, the hop that comes first in the session.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from workbench.protocols import DecodedExchange, alike, ends_alike, likeness_of
 from workbench.wire import Summary
 
 NEAREST = 4
-"""Exchanges before and after that are read to find the same turn, where no times tell."""
+"""Number of exchanges before and after that are read to find the same turn, if there are no times."""
 
 WITHIN = 64
-"""Exchanges before and after among which the same turn is looked for."""
+"""Number of exchanges before and after among which the same turn is looked for."""
 
 ALIKE = 0.5
-"""Share of what the longer request says that both have to say."""
+"""Share of the longer request's content that both have to contain."""
 
 Peek = Callable[[int], DecodedExchange | None]
 
@@ -56,17 +56,17 @@ class Hops:
 
     @property
     def hop(self) -> str:
-        """Name of the place of this exchange, "" for none."""
+        """Name of the hop of this exchange; empty string if it has none."""
         return self._decoded.exchange.hop
 
     @cached_property
     def outer(self) -> DecodedExchange | None:
-        """The same turn one place nearer to the client; None where nobody saw it there."""
+        """The same turn one hop nearer to the client; None if it was not recorded there."""
         return self._best(lambda mine, other: self._is_outside(other, mine))
 
     @cached_property
     def inner(self) -> DecodedExchange | None:
-        """The same turn one place nearer to the model, of several attempts the last."""
+        """The same turn one hop nearer to the model, of several attempts the last; None if not recorded there."""
         return self._best(lambda mine, other: self._is_outside(mine, other))
 
     def _best(self, is_there: Callable[[Summary, Summary], bool]) -> DecodedExchange | None:

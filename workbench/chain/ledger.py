@@ -1,4 +1,4 @@
-"""The reasoning ledger: what came in, in which carrier, who has to send it, what was really sent."""
+"""The reasoning ledger: what was received, in which carrier, which requests have to send it back, and what was sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
 _SENT, _NOT_OWED = ReplayOutcome.SENT, ReplayOutcome.NOT_OWED
 
 _MAX_LOST = 50
-"""Turns that a history holds no longer are listed back to this many: more is an archive, not a ledger."""
+"""Maximum number of listed turns that are no longer in the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +31,22 @@ class Entry:
     """One assistant turn's reasoning as seen by one request.
 
     Attributes:
-        turn: ordinal among the assistant turns of the history, from zero, neighbouring assistant messages being one
-            turn; -1 when the request does not hold the turn at all.
-        message: index of its message in the request, of several the one with the calls; None when there is none.
-        received_in: exchange (from zero) whose answer carried it; None when only a history shows it.
-        received_events: blocks of that answer's stream it came in.
-        carrier: how it came in (or is sent); None when no reasoning of this turn is known.
-        text, signature: as received, where known.
+        turn: number of the assistant turn in the history, from zero; neighbouring assistant messages are one turn. -1
+            if the request does not contain the turn.
+        message: index of its message in the request, of several the one with the calls; None if there is none.
+        received_in: exchange (from zero) whose response contained it; None if only a history contains it.
+        received_events: events of that response's stream that contained it.
+        carrier: how it was received, or else is sent; None if no reasoning of this turn is known.
+        text, signature: as received, if known.
         sent_part: where it is in this request.
-        owed: this request has to carry it.
+        owed: this request has to send it.
         sent: what happened.
-        why: why it is required, or when the duty ended ("ended by the user message 5"), in words.
-        sent_text: readable reasoning as this request sends it; None where it sends none.
+        why: why it is required, or what ended the duty ("ended by the user message 5"), in words.
+        sent_text: readable reasoning as this request sends it; None if it sends none.
         call_ids: ids of the turn's calls.
         differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
-            ``"data"``; ``"order"`` (same blocks, other order); ``"count"`` (a block is lost or added).
-        is_bare: the answer that made the turn was recorded, and no reasoning was in it.
+            ``"data"``; ``"order"`` (same blocks in a different order); ``"count"`` (a block is lost or added).
+        is_bare: the response of the turn was recorded, and has no reasoning.
         first: index of the first message of the turn; -1 if the request does not hold it.
     """
 
@@ -87,11 +87,11 @@ class _TellingEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one request, one entry a turn, and what its answer contained.
+    """The ledger of one request, with one entry for each turn, and the reasoning of its response.
 
     Attributes:
-        changes: of a request that continues another, the first message of each turn from which entries were made again,
-            in order of time; later requests append to it. None where entries are not kept.
+        changes: of a request that continues another, the first message of each turn from which entries were derived
+            again, oldest first; later requests append to it. None if entries are not kept.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -106,11 +106,11 @@ class Ledger:
 
     @cached_property
     def genuine(self) -> Mapping[NodeRef, Entry]:
-        """The entries of reasoning that is as it was received, by its first part."""
+        """The entries of reasoning that is sent as it was received, by its first part."""
         return self.genuine_from(0)
 
     def genuine_from(self, message: int) -> Mapping[NodeRef, Entry]:
-        """Those of turns from a message on."""
+        """The same, only for turns from a message on."""
         found = [e for e in self.entries if e.is_genuine] if self._telling is None else self._telling.genuine
         return {entry.sent_part: entry for entry in _from(found, message) if entry.sent_part}
 
@@ -132,10 +132,10 @@ def derive(
     """Account for the reasoning of every turn in one request.
 
     Args:
-        request: None where it was not recorded.
-        response: None where there is none.
-        answers: what the client had received in this conversation before it sent this request.
-        terms: which turns have to send their reasoning.
+        request: None if it was not recorded.
+        response: None if there is none.
+        answers: responses that the client had received in this conversation before it sent this request.
+        terms: the contract's terms on which turns have to send their reasoning.
     """
     came_in = tuple(
         NodeRef("response", m, p)

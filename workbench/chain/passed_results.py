@@ -15,19 +15,20 @@ from workbench.named_tuple import NamedTuple
 from workbench.wire import dumps, loads
 
 SIGNIFICANT = 16
-"""Characters at either end of a text that show that the rest of it was cut."""
+"""Length in characters of an equal beginning or end of a text that shows that its rest was cut."""
 
 
 class LostPart(NamedTuple):
-    """A part of a result that the model did not get.
+    """A part of a tool server's result that the model did not receive, or received in another form.
 
     Attributes:
         kind: ``"structured"``, ``"part"`` of the content, ``"cut"`` (an end of a text, or its middle), ``"shadowed"``
-            (a text for which the model got the structured content) or ``"altered"`` (the model got it in another form).
+            (a text instead of which the model received the structured content) or ``"altered"`` (received in another
+            form).
         pointer: of the part, in the response of the server.
         size: bytes that are missing.
-        piece: first and last of the missing characters of a cut text; None if all of the part is missing.
-        form: in which an altered part reached the model, in words.
+        piece: first and last of the missing characters of a cut text; None if the whole part is missing.
+        form: the form in which an altered part reached the model, in words.
     """
 
     kind: str
@@ -38,7 +39,7 @@ class LostPart(NamedTuple):
 
 
 def text_told(result: ToolResultIR) -> str:
-    """All that a result tells the model in words; parts of unknown types as JSON."""
+    """All text of a result that reaches the model; parts of unknown types as JSON."""
     return "\n".join(map(_words, result.content))
 
 
@@ -49,11 +50,11 @@ def _words(part: Part) -> str:
 
 
 def lost_parts(result: dict[str, JsonValue], text: str, *, has_media: bool) -> Iterator[LostPart]:
-    """Parts of a result that the model did not get.
+    """Parts of a tool server's result that the model did not receive.
 
     Args:
-        text: the text that it got.
-        has_media: it got an image or a file, too: which one cannot be told, because clients make them smaller.
+        text: the text that the model received.
+        has_media: it received an image or a file, too. Which one is not compared, because clients shrink images.
     """
     text = "\n".join((text, *(leaf for leaf in leaves(value_in(text)) if isinstance(leaf, str))))
     structured = result.get("structuredContent")
@@ -150,11 +151,11 @@ def _are_rounded(missing: Sequence[JsonValue], text: str) -> bool:
 
 
 _ONE_BYTE = [bytes((n,)).decode("cp1252") if n not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(n) for n in range(256)]
-"""What each byte is to a program that reads Windows-1252."""
+"""The character of each byte for a program that reads Windows-1252."""
 
 _NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
 _FEW = 4
-"""Characters of a text that is too short to be recognised in another form."""
+"""Length in characters up to which a text is too short to be recognised in another form."""
 
 
 def _wrong_decoding(text: str, words: str) -> str:
@@ -217,14 +218,14 @@ def _length_told(text: str, words: str) -> int:
 
 
 def says_the_same(text: JsonValue, structured: JsonValue) -> bool:
-    """A text is the structured content as JSON, or the value that a server has wrapped in it (``{"result": …}``)."""
+    """True if a text is the structured content as JSON, or the value wrapped in it (``{"result": …}``)."""
     value = value_in(text) if isinstance(text, str) else None
     wrapped = structured.get("result") if isinstance(structured, dict) and len(structured) == 1 else None
     return (value is not None and value in (structured, wrapped)) or (wrapped is not None and str(wrapped) == text)
 
 
 def leaves(value: JsonValue) -> Iterator[JsonValue]:
-    """Single values in a value."""
+    """The single values (strings, numbers …) in a value, at any depth."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from leaves(inner)
@@ -233,7 +234,7 @@ def leaves(value: JsonValue) -> Iterator[JsonValue]:
 
 
 def is_in(leaf: JsonValue, words: str) -> bool:
-    """A single value is in a text, as JSON or as it is."""
+    """True if a single value is in a text, as JSON or unchanged."""
     text = dumps(leaf).decode("utf-8", "replace")
     return text in words or (isinstance(leaf, str) and (leaf in words or text[1:-1] in words))
 
@@ -248,7 +249,7 @@ def string_in(text: str) -> str:
 
 
 def value_in(text: str) -> JsonValue:
-    """The object or array that a text is; None for other texts."""
+    """The JSON object or array that a text contains; None if it is other text."""
     try:
         return loads(text) if text.lstrip()[:1] in ("{", "[") else None
     except WireError:

@@ -1,4 +1,4 @@
-"""Answers that a client received in a conversation, and the turn of a history that shows each of them."""
+"""Responses that a client received in a conversation, and the turn of a history that contains each of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.ir import Message, ModelResponse, Part, Source
 from workbench.lazy_dataclass import dataclass
 
 _NEIGHBOURS = 8
-"""Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat."""
+"""Limit of responses with one call id, equal calls or equal text that are compared, nearest first: counters repeat."""
 
 
 class ReceivedAnswer:
-    """Relevant content of one message of an answer, or of a history.
+    """Content of one message of a response, or of a history, by which both are compared.
 
     Attributes:
         exchange: where it was received, -1 for a message of a history.
-        ids: call ids, as sent, where there are any.
+        ids: call ids, as sent; empty if it has none.
         blocks: its reasoning.
     """
 
@@ -34,12 +34,12 @@ class ReceivedAnswer:
 
     @cached_property
     def text(self) -> str:
-        """Text of it that people can read."""
+        """Its readable text."""
         return visible_text(self._message)
 
     @cached_property
     def unique(self) -> frozenset[str]:
-        """Ids of the response that are not counters."""
+        """Call ids that are not counters."""
         return frozenset(filter(looks_unique, self.ids))
 
     @cached_property
@@ -49,14 +49,14 @@ class ReceivedAnswer:
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str, int], ...]:
-        """Content that has to stay the same in its reasoning."""
+        """Content of its reasoning that has to stay unchanged."""
         return tuple(content(b) for b in self.blocks)
 
 
 def without_segments(response: ModelResponse) -> ModelResponse:
-    """A streamed response without the places of its deltas: later exchanges ask what came in and in which events.
+    """A streamed response without the sources of its deltas: later exchanges need only its content and its events.
 
-    A long session keeps all of its answers, and a delta takes more memory for its place than for its text.
+    A long session keeps all of its responses, and the source of a delta takes more memory than its text.
     """
     if not response.is_stream:
         return response
@@ -72,14 +72,14 @@ def _without_segments(part: Part) -> Part:
 
 
 def join_items(messages: Sequence[Message]) -> Message:
-    """Items of one answer as the message that they are together; places in it are those of the items."""
+    """Items of one response, joined to one message; sources in it are those of the items."""
     first = messages[0]
     return first if len(messages) == 1 else Message(first.role, tuple(p for m in messages for p in m.parts))
 
 
 @dataclass(slots=True)
 class ReceivedAnswers:
-    """The answers of a conversation in order of arrival, findable by call id, by calls and by text."""
+    """The responses of a conversation in order of arrival, indexed by call id, by calls and by text."""
 
     answers: list[ReceivedAnswer] = field(default_factory=list)
     _by_id: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -92,14 +92,14 @@ class ReceivedAnswers:
 
     @classmethod
     def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> ReceivedAnswers:
-        """The index of (exchange, answer) pairs."""
+        """The index of (exchange, response) pairs."""
         received = cls()
         for exchange, response in answers:
             received.add(exchange, response)
         return received
 
     def add(self, exchange: int, response: ModelResponse) -> None:
-        """Append an answer: every choice of it."""
+        """Append a response: each of its choices."""
         for messages in response.choices:
             answer = ReceivedAnswer(join_items(messages), exchange)
             for call_id in dict.fromkeys(answer.ids):
@@ -113,7 +113,7 @@ class ReceivedAnswers:
             self.answers.append(answer)
 
     def drop(self, exchange: int) -> None:
-        """Take back what was added last: the answer of an exchange."""
+        """Remove what was added last: the response of an exchange."""
         self._drops.append(exchange)
         while self.answers and self.answers[-1].exchange == exchange:
             answer = self.answers.pop()
@@ -128,17 +128,17 @@ class ReceivedAnswers:
                 self._by_text[answer.text].pop()
 
     def before(self, exchange: int) -> ReceivedAnswers:
-        """Answers that had been received when an exchange was sent, over the same index."""
+        """Responses that had been received when an exchange was sent; shares this index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
         indices = (self._by_id, self._by_calls, self._by_text)
         return ReceivedAnswers(self.answers, *indices, end, self._drops, self._thoughts, self._by_call)
 
     def latest_with(self, call_id: str) -> ReceivedAnswer | None:
-        """The latest answer with a call of an id."""
+        """Position of the latest response with a call of this id."""
         return self._latest(self._by_id.get(call_id, ()))
 
     def latest_saying(self, call: int) -> ReceivedAnswer | None:
-        """The latest answer with a call of a fingerprint."""
+        """Position of the latest response with a call of this fingerprint."""
         return self._latest(self._by_call.read(self.answers).get(call, ()))
 
     def _latest(self, positions: Sequence[int]) -> ReceivedAnswer | None:
@@ -146,18 +146,18 @@ class ReceivedAnswers:
         return self.answers[positions[at - 1]] if at else None
 
     def thoughts(self) -> Sequence[int]:
-        """Positions of the answers that carried reasoning."""
+        """Positions of the responses with reasoning."""
         return self._thoughts[: bisect_left(self._thoughts, len(self))]
 
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end
 
     def match(self, history: Sequence[ReceivedAnswer]) -> list[int | None]:
-        """For each assistant message of a history, the position of the answer it shows, None where none is known.
+        """For each assistant message of a history, the position of the response that it repeats; None if unknown.
 
-        By call ids first, else by equal calls where one of both names no ids (Gemini's need none), else by equal text,
-        else by order between neighbours that are known. The last message is
-        looked up first, for the answers nearest to it are the likeliest.
+        Found by call ids, else by equal calls if one of the two has no ids (Gemini's need none), else by equal text,
+        else by order between neighbours that are found. The last message is looked up first, because the nearest
+        responses are the most likely.
         """
         found: list[int | None] = [None] * len(history)
         later = len(self)
@@ -170,18 +170,18 @@ class ReceivedAnswers:
     def match_again(self, count: int, shown: Callable[[int], ReceivedAnswer], memory: MatchMemory, same: int) -> int:
         """``match`` for a history that grew, with its result in ``memory.found``.
 
-        Answers and turns that are new can change the match of old turns only through the position of the next turn, and
-        where a new answer has a unique call id of an old turn. So turns are looked up from the last back to the first
-        one for which nothing of this is different.
+        New responses and turns can change the match of an old turn only through the position of the next turn, or if a
+        new response has a unique call id of an old turn. So turns are looked up from the last one back, until nothing
+        of this differs.
 
         Args:
             count: number of assistant messages.
             shown: the assistant message of a number.
-            memory: of the same history.
-            same: number of first messages that are as they were.
+            memory: result of the last call for this history.
+            same: number of messages at the beginning that are unchanged.
 
         Returns:
-            Number of first messages whose match is as it was.
+            Number of messages at the beginning whose match is unchanged.
         """
         if not len(self) and not memory.length:  # nothing was received, neither now nor before
             known = min(same, len(memory.found), count)
@@ -289,11 +289,12 @@ class MatchMemory:
     """Result of the last ``ReceivedAnswers.match_again``.
 
     Attributes:
-        answers, drops: of what was received: of another conversation, or after an answer was taken back, nothing holds.
-        length: number of answers there were.
-        raw: positions that were found by id, calls or text.
-        later: position of the next turn, by which each was found.
-        found: the positions, with those that were filled in.
+        answers, drops: identity of what was received; for another conversation, or after a response was removed, the
+            result is not reused.
+        length: number of responses at that time.
+        raw: positions found by id, calls or text.
+        later: for each, the position of the next turn at that time.
+        found: the positions, with those found by order filled in.
         first_with: unique call id → the first turn that has it.
     """
 
@@ -306,13 +307,13 @@ class MatchMemory:
     first_with: dict[str, int] = field(default_factory=dict)
 
     def prepare(self, answers: list[ReceivedAnswer], drops: Sequence[int], length: int) -> None:
-        """Forget everything unless it is still true of these answers."""
+        """Forget everything if it does not hold for these responses."""
         if self.answers is not answers or self.drops != len(drops) or self.length > length:
             self.answers, self.drops, self.length = answers, len(drops), 0
             self.raw, self.later, self.found, self.first_with = [], [], [], {}
 
     def cut(self, count: int) -> None:
-        """Forget all but the first turns. A call id of a later one is looked up once in vain."""
+        """Forget all turns but the first ones. A call id of a later turn costs one lookup without a result."""
         del self.raw[count:], self.later[count:], self.found[count:]
 
 

@@ -18,27 +18,28 @@ if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
 
 MOST_WAITING = 256
-"""Requests to tool servers that may wait for the result that tells the model of them; the oldest is given up."""
+"""Maximum number of requests to tool servers that wait for the tool result with their outcome; then the oldest is
+dropped."""
 
 _NEWEST = 256
-"""Messages at the end of a request in which results are looked for: what is before them was told before."""
+"""Number of messages at the end of a request in which results are looked for: earlier ones were in earlier requests."""
 
 MOST_KNOWN = 16
-"""Results in a row that an earlier request had: those before them it had, too."""
+"""Number of known results in a row after which the search ends: an earlier request had those before them, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLink:
-    """A tool result of a model's request, and the request to a tool server that carried its call out.
+    """A tool result in a request to a model, and the request to a tool server that carried out its call.
 
     Attributes:
-        model_exchange: index of the exchange whose request has the result first.
-        pointer: of the result in it.
+        model_exchange: index of the first exchange whose request has the result.
+        pointer: JSON pointer of the result in that request.
         call_id: id of the model's call.
         exchange: index of the ``tools/call``.
-        server, tool: what it asked.
-        is_stated: the client states which call it carried out; else the link is a guess.
-        lost: parts of what the server returned that did not reach the model.
+        server, tool: names of the tool server and its tool.
+        is_stated: true if the client states which call it carried out; else the link is a guess.
+        lost: parts of the server's result that did not reach the model.
     """
 
     model_exchange: int
@@ -52,7 +53,7 @@ class ToolLink:
 
     @property
     def how(self) -> str:
-        """Words on the key by which call and request were matched."""
+        """The key by which call and request were matched, in words."""
         return (
             "by the tool call id that the client sent"
             if self.is_stated
@@ -64,9 +65,9 @@ class ToldResult(NamedTuple):
     """A result in a request.
 
     Attributes:
-        pointer: its own.
-        has_media: an image or file is in or behind it.
-        is_newest: no message of the model is behind it.
+        pointer: JSON pointer of the result.
+        has_media: true if an image or a file is in it or follows it.
+        is_newest: true if no message of the model follows it.
     """
 
     pointer: str
@@ -76,10 +77,10 @@ class ToldResult(NamedTuple):
 
 
 class ToolLinks:
-    """Links each result to the outcome that it tells of, in the order of the session.
+    """Links each tool result to the outcome of its ``tools/call``, in the order of the session.
 
     Args:
-        journal: takes back what was learned of exchanges that are inspected again.
+        journal: undo log; removes what was learned from exchanges that are inspected again.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -88,21 +89,21 @@ class ToolLinks:
 
     @property
     def waiting(self) -> tuple[ToolOutcome, ...]:
-        """Outcomes that no result has told of yet, in their order."""
+        """Outcomes that no tool result contains yet, in their order."""
         return self._kept.get("", ())
 
     def take(self, outcome: ToolOutcome) -> None:
-        """Remember the outcome of a ``tools/call`` until a request tells the model of it."""
+        """Remember the outcome of a ``tools/call`` until a request has it as a tool result."""
         if not outcome.is_interim:
             self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
 
     def passer_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
-        """The request to a gateway that passed this one on: the same call, which began earlier and ended later."""
+        """The request to a gateway that forwarded this one: the same call, begun earlier and ended later."""
         others = (one for one in reversed(self.waiting) if one.server != outcome.server and outcome.is_within(one))
         return next((one for one in others if one.is_same_call(outcome)), None)
 
     def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:
-        """Links of the results that a request has and that no earlier one had, the last result first."""
+        """Links of the results that are new in a request, the last result first."""
         return tuple(self._links(decoded)) if self.waiting else ()
 
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
@@ -166,7 +167,7 @@ def _best_of(equal: Sequence[ToolOutcome], text: str) -> ToolOutcome:
 
 
 def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:
-    """Results in messages of a request that a client gives, the last first."""
+    """Tool results of the client in messages of a request, the last one first."""
     has_media, is_newest = False, True
     for message in reversed(messages):
         results = [part for part in message.parts if isinstance(part, ToolResultIR) and not part.is_server]

@@ -1,7 +1,7 @@
 """Contracts: what providers accept, enforce and ignore, as data with source and date.
 
-In: the files in ``profiles`` and the pages of the rules. Out: contracts by name or by what an exchange shows, findings,
-verdicts, and the rule and place behind an error text. It knows a rule by its page alone.
+In: the files in ``profiles`` and the pages of the rules. Out: contracts by name or by clues of an exchange, finding
+types, verdicts, and the rule and place behind an error text. It knows a rule only by its page.
 It may import the core and the rooms up to ``protocols``.
 """
 

@@ -1,7 +1,7 @@
 """Choice of the contract for an exchange: by its host, by signs in its response, or by its model.
 
 A provider's front end has rules of its own (formats of ids, unknown fields, error messages), which do not follow from
-the name of a model: at a host that no contract knows, the facts of a known model apply, and ``generic`` for the rest.
+the name of a model: at a host that no contract names, the facts of a known model apply, and ``generic`` for the rest.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
     """The contract of an exchange, and how it was found, in words.
 
     Args:
-        clues: what the exchange shows.
-        protocol: that it is in.
-        shown: the contract that answers of this host and model were found to be of (``shown_by``), "" for none.
+        clues: clues in the exchange.
+        protocol: protocol of the exchange.
+        shown: contract that earlier responses of this host and model showed (``shown_by``); empty if none.
     """
     place = _place(clues.url)
     if not any(_by_host(place)):
@@ -76,7 +76,7 @@ class Servers:
     _expected: dict[int, str] = field(default_factory=dict, repr=False)
 
     def learn(self, index: int, clues: Clues, protocol: str | None) -> None:
-        """Note what is known before an exchange, and what its own answer shows. Exchanges come in order."""
+        """Note what is known before an exchange, and what its own response shows. Exchanges come in order."""
         server = (_place(clues.url), clues.model)
         if server in self._shown:
             self.journal.put(self._expected, index, self._shown[server])
@@ -84,12 +84,12 @@ class Servers:
             self.journal.put(self._shown, server, found[0])
 
     def expected_contract(self, index: int) -> str:
-        """The contract that earlier answers showed when an exchange came, "" for none."""
+        """The contract that the responses before an exchange showed; empty if none."""
         return self._expected.get(index, "")
 
 
 def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
-    """(name, how) of the contract whose provider alone answers so: by a header, a field, or the text of an error."""
+    """(name, how) of the contract that a header, a field or an error text of the response identifies."""
     server = clues.headers.get("server", "")
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
         return server.removeprefix(SIMULATED), "from the server header of its response"
@@ -181,16 +181,16 @@ def _place(url: str | None) -> str:
 
 
 WITHIN = 64
-"""Exchanges behind one among which the one is that it was translated to."""
+"""Number of exchanges after one among which its translation is looked for."""
 
 
 class Choice(NamedTuple):
     """The contract of an exchange.
 
     Attributes:
-        how: it was chosen, in words.
-        is_own: host and model chose it: what this session shows its provider accepting counts.
-        is_translated: an adapter of ours answered the exchange, or made its request.
+        how: how it was chosen, in words.
+        is_own: host and model chose it, so that what the provider accepts in this session counts.
+        is_translated: Workbench wrote the response of the exchange, or its request, in a translation.
     """
 
     contract: Contract
@@ -205,9 +205,9 @@ def choose_contract(
     """The contract of an exchange.
 
     Args:
-        provider: that is asked for; "" to choose one.
-        expected: what the answers of its server told so far.
-        summaries: of every exchange of the session.
+        provider: contract that was requested; empty to choose one.
+        expected: contract that earlier responses of its server showed.
+        summaries: summaries of every exchange of the session.
     """
     clues = clues_of(decoded)
     if not provider:

@@ -1,8 +1,8 @@
 """Common practice: what most providers of a protocol refuse, computed from the contracts that ship.
 
-Where a contract says nothing of a thing, the strictest of what the others say of it makes a suspicion. Whether most
-of them refuse the value at hand is asked of each of them then (``rules.common_defaults``): two thirds of those that say
-anything of it, and three at least.
+If a contract has no fact about something, the strictest fact of the others makes a suspicion. Then each of them is
+asked whether it refuses the value (``rules.common_defaults``): the suspicion holds if two thirds of those with a fact
+refuse it, and at least three.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from workbench.contracts.facts import ContractFile
 
 COMMON_SOURCE = "common practice: "
-"""Beginning of the source of every fact that no contract of its own states; the term or the place comes after it."""
+"""Beginning of the source of every fact that common practice adds; the term or the place follows."""
 LEAST = 3
-"""Fewest providers that make a practice."""
+"""Minimum number of providers for a practice."""
 
 _ON_ANY_WIRE = frozenset(
     ("choice.needs-tools", "schema.name-pattern", "schema.root-object", "schema.unique-names", "schema.valid")
 )
-"""Terms about tools that mean the same on every wire."""
+"""Terms about tools that mean the same in every protocol."""
 
 _CLOSED = ("not-in", "type", "not-type", "not-matches")
-"""Tests that say something of every value; the others say nothing of the values that they do not name."""
+"""Tests that decide about every value; others say nothing about values that they do not name."""
 _TERMS_OF_PLACES: Mapping[tuple[str, ...], str] = {
     ("messages", "*", "role"): "content.roles",
     ("tools", "*", "type"): "schema.tool-types",
 }
-"""Place → the older term that says something of every value there."""
+"""Place → the older term that decides about every value there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class CommonPractice:
     Attributes:
         terms: term → the strictest value that a contract has for it.
         relations: refusals at places where several contracts refuse something.
-        says: term or place → names of the contracts that say something of it.
-        refusals: place → for each contract, the tests of the refusals that somebody saw there.
+        says: term or place → names of the contracts that have a fact about it.
+        refusals: place → for each contract, the tests of the refusals that were seen there.
     """
 
     terms: Mapping[str, Fact] = NOTHING
@@ -57,7 +57,7 @@ class CommonPractice:
     refusals: Mapping[str, tuple[tuple[Test, ...], ...]] = NOTHING
 
     def may_be_refused(self, place: str, value: JsonValue) -> bool:
-        """Enough contracts may refuse a value at a place: whether they do depends on the rest of the request."""
+        """True if enough contracts may refuse a value at a place; the rest of the request decides."""
         tests = self.refusals.get(place, ())
         return sum(any(test.is_absent or test.passes(value) for test in each) for each in tests) >= LEAST
 
@@ -70,7 +70,7 @@ def is_most(refusing: int, saying: int) -> bool:
 def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
     """Protocol → its common practice, in the current variants of these contracts.
 
-    Where too few speak a protocol, all contracts count for what does not depend on the wire.
+    If too few contracts cover a protocol, all contracts count for facts that do not depend on the protocol.
     """
     spoken: defaultdict[str, list[Contract]] = defaultdict(list)
     first: list[Contract] = []
@@ -84,7 +84,7 @@ def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
 
 
 def soften(contract: Contract, practice: CommonPractice) -> Contract:
-    """The contract with the suspicions that it says nothing of; the contract itself if there are none."""
+    """The contract with the suspicions about which it has no fact; the contract itself if there are none."""
     terms = {key: fact for key, fact in practice.terms.items() if key not in contract.terms}
     steps = {each.place.steps for each in practice.relations}
     said = {each for each in steps if _says_all(contract, each, _at(contract, each))}
@@ -138,7 +138,7 @@ def _as_suspicion(relation: Relation) -> Relation:
 
 
 def states(contract: Contract, key: str, value: JsonValue) -> bool:
-    """A contract says something of a value, under a term or at a place. A refusal that nobody saw says nothing."""
+    """True if a contract has a fact about a value, under a term or at a place. Unseen refusals do not count."""
     if not key.startswith("/"):
         return key in contract.terms
     steps = tuple(key[1:].split("/"))

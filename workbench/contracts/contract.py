@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thing known about a provider.
+    """One fact about a provider.
 
     Attributes:
-        source: documents, SDK types, issues or recordings it rests on, joined by "; ".
+        source: documents, SDK types, issues or recordings that it rests on, joined by "; ".
         date: ISO day or month of the newest of them: when it was last known to hold.
         note: what the sources disagree about or leave open.
     """
@@ -36,16 +36,16 @@ class EnforcedCheck:
 
     Attributes:
         rule: slug of the rule that predicts the refusal.
-        status: HTTP status it answers.
-        template: message text; ``{name}`` marks variable parts. "" where the refusal is known and its text is not.
+        status: HTTP status of the response.
+        template: message text; ``{name}`` marks variable parts. Empty if the refusal is known and its text is not.
         type, param, code: further fields of the error body, templates too.
-        body: the whole error body where it is not the usual one (term ``errors.body``): a JSON value whose
-            texts are templates.
-        models: globs of models it holds for, () for all.
-        protocols: protocols it holds for, () for all.
-        when: which fault of the rule this text belongs to ("too-long"), "" for any.
-        note: when the provider says this, where the template does not tell.
-        is_exact: it holds for the fault that ``when`` names alone, and not for others of its rule.
+        body: the whole error body if it is not the usual one (term ``errors.body``): a JSON value whose texts are
+            templates.
+        models: globs of models that it holds for; () for all.
+        protocols: protocols that it holds for; () for all.
+        when: the fault of the rule that this text belongs to ("too-long"); empty for any.
+        note: when the provider sends this text, if the template does not show it.
+        is_exact: it holds only for the fault that ``when`` names, and not for other faults of its rule.
     """
 
     rule: str
@@ -69,16 +69,16 @@ class Contract:
     """One provider in one variant, for one protocol and one model.
 
     Attributes:
-        name, variant: ``deepseek``, ``v4``; "" for a provider without variants.
-        protocol: the protocol these terms are resolved for.
+        name, variant: ``deepseek``, ``v4``; an empty variant for a provider without variants.
+        protocol: the protocol that these terms are resolved for.
         enforces: the checks that hold for this protocol and model, in the provider's order.
         relations: what holds between values of a request, in the order of the file.
         terms: every fact that holds here, key → Fact, those behind ``closure`` and ``reasoning`` too
             ("reasoning.scope"). Documented in ``profiles/README.md``.
-        note: what somebody who reads a verdict of this contract has to know, "" for nothing.
+        note: what readers of its verdicts have to know; empty if nothing.
         call_ids, listed_models: as in the contract file; for the simulator.
-        covers: the contract knows this protocol; False when it was asked for all the same.
-        facts: what was derived from it already (``known.fact``).
+        covers: the contract covers this protocol; False if it was requested for another one.
+        facts: results that were derived from it (``known.fact``).
     """
 
     name: str
@@ -102,17 +102,17 @@ class Contract:
         return f"{self.name}:{self.variant}" if self.variant else self.name
 
     def check_for(self, rule: str, when: str = "") -> EnforcedCheck | None:
-        """The check that predicts this rule, None when the provider does not enforce it.
+        """The check that this rule predicts; None if the provider does not enforce it.
 
         Args:
             rule: slug.
-            when: which fault of the rule; where no check is named for it the one for any fault, else the first.
+            when: the fault of the rule; if no check is named for it, the check for any fault, else the first.
         """
         checks = [e for e in self.checks_of(rule) if not e.is_exact or e.when == when]
         return next((e for name in (when, "") for e in checks if e.when == name), checks[0] if checks else None)
 
     def checks_of(self, rule: str) -> tuple[EnforcedCheck, ...]:
-        """The checks that predict this rule, in the provider's order."""
+        """The checks that this rule predicts, in the provider's order."""
         by_rule: dict[str, tuple[EnforcedCheck, ...]] | None = self.facts.get(Contract.checks_of)
         if by_rule is None:
             by_rule = self.facts[Contract.checks_of] = {}

@@ -1,7 +1,7 @@
-"""Shipped contracts, read ahead: an index of what chooses among them, and each whole one on its own.
+"""Shipped contracts in compiled form: an index with what is needed to choose one, and each contract separately.
 
-They are kept in the cache of the user, so that an installation may be read-only and several versions may be side by
-side. What was made of other files than those that are there now does not count.
+They are kept in the cache of the user, so that an installation can be read-only and several versions can be installed.
+Entries that were compiled from other files than the present ones are ignored.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CLASSES = (
     *(Holds, Place, Relation, Sign, Test, Variant, When),
 )
 _PRACTICES = "/practices"
-"""Key of what most contracts say, beside the names of contracts."""
+"""Key of the common practice, next to the names of contracts."""
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
-"""Raised for a file that is no such file."""
+"""Exceptions for a file that is not a compiled contract."""
 
 
 MOST_FILES = 4
-"""Files that are kept: each installation has its own, and those that are gone leave theirs behind."""
+"""Number of files that are kept: each installation has its own, and removed installations leave theirs behind."""
 
 
 class _Store:
@@ -66,7 +66,7 @@ def contract(name: str) -> ContractFile | None:
 
 
 def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
-    """Every shipped contract by name, as its outline. What was not compiled is, with ``load``."""
+    """Every shipped contract by name, as its outline. What is not compiled yet is compiled with ``load``."""
     store = _store()
     found = store.get("") if store else None
     if isinstance(found, dict) and all(isinstance(file, ContractFile) for file in found.values()):
@@ -77,7 +77,7 @@ def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
 
 
 def common_practices(load: Callable[[str], ContractFile]) -> Mapping[str, CommonPractice]:
-    """Protocol → what most shipped contracts say of it. What was not compiled is, with ``load``."""
+    """Protocol → common practice of the shipped contracts. What is not compiled yet is compiled with ``load``."""
     store = _store()
     found = store.get(_PRACTICES) if store else None
     if isinstance(found, dict):
@@ -93,7 +93,7 @@ def outline(file: ContractFile) -> ContractFile:
 
 
 def copy_to(home: Path) -> None:
-    """Copy what was compiled to the cache of another home folder: a process with that home need not compile again.
+    """Copy the compiled contracts to the cache of another home folder: a process with that home need not compile again.
 
     A failure is ignored.
     """
@@ -106,7 +106,7 @@ def copy_to(home: Path) -> None:
 
 
 def forget() -> None:
-    """Look at the files again."""
+    """Forget what was read, so that the files are read again."""
     _store.cache_clear()
 
 

@@ -1,8 +1,8 @@
-"""Coverage: for each place of a request, what every contract says of it, or that nothing is known.
+"""Coverage: for each place of a request, what every contract states about it, or that nothing is known.
 
 The places are the named ones of each protocol that a contract covers, the top-level keys and the types of tools, items
-and content parts of the protocol's grammar and of the provider's own, and all others that some contract speaks of.
-Where a contract says nothing of a place, the provider's own types may: they have it, or have it not.
+and content parts in the grammars of the protocol and the provider, and all others that a contract mentions. If a
+contract has no fact about a place, the provider's official types decide: they have it, or do not have it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from workbench.protocols import grammar_places, grammars, traits
 
 TYPED, UNTYPED, PASSED_ON, UNKNOWN = "typed", "untyped", "passed-on", "unknown"
 OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, PASSED_ON, UNKNOWN)
-"""What a contract may say of a place; that the provider's types alone have it, or have it not; that a gateway forwards
-it; that nothing is known."""
+"""Outcomes: those of relations; then only the provider's types have the place, or lack it; a gateway forwards it; nothing
+is known."""
 
 MEANINGS: Mapping[str, str] = {
     Consequence.REFUSED.value: "the provider refuses it, or some of its values",
@@ -47,11 +47,11 @@ class PlaceFact:
     """One contract on one place in one protocol.
 
     Attributes:
-        place: name of the place, with the steps behind it, or its pointer where it has no name.
-        models: globs of the models that it is said of; () for all.
+        place: name of the place, with the steps after it, or its pointer if it has no name.
+        models: globs of the models that the fact is about; () for all.
         outcome: one of ``OUTCOMES``.
-        expected: values that are accepted, as the provider's types say; "" where no types of it are known.
-        source: where that is from; several are joined by commas.
+        expected: values that the provider's types accept; empty if it has no known types.
+        source: source of the fact; several are joined by commas.
     """
 
     place: str
@@ -67,9 +67,9 @@ def place_facts(protocol: str = "", provider: str = "", outcomes: Collection[str
     """Every fact of a place, by place and contract.
 
     Args:
-        protocol: of this protocol alone.
-        provider: of this contract alone.
-        outcomes: of these alone.
+        protocol: only this protocol.
+        provider: only this contract.
+        outcomes: only these outcomes.
     """
     found: list[PlaceFact] = []
     for file in files():
@@ -83,7 +83,7 @@ def place_facts(protocol: str = "", provider: str = "", outcomes: Collection[str
 def coverage_lines(facts: Iterable[PlaceFact], width: int = 100) -> Iterator[str]:
     """The table as text: a paragraph for each place, and in it a line for each outcome.
 
-    Of one contract alone, models and accepted values are shown in place of its name.
+    For a single contract, models and accepted values are shown instead of its name.
     """
     found = list(facts)
     is_one = len({each.contract for each in found}) == 1
@@ -100,7 +100,7 @@ def coverage_lines(facts: Iterable[PlaceFact], width: int = 100) -> Iterator[str
 
 
 def coverage_markdown(facts: Iterable[PlaceFact]) -> Iterator[str]:
-    """The table as Markdown: a row for each place and protocol, a column for each outcome that there is."""
+    """The table as Markdown: a row for each place and protocol, a column for each outcome that occurs."""
     found = list(facts)
     shown = [outcome for outcome in OUTCOMES if any(each.outcome == outcome for each in found)]
     is_one = len({each.contract for each in found}) == 1

@@ -1,4 +1,4 @@
-"""A contract as lines of text: what it asks for, and what it refuses, each with its source."""
+"""A contract as lines of text: what it requires and what it refuses, each with its source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Part:
     protocol: str = ""
 
     def takes(self, holds: Holds) -> bool:
-        """A fact or check that holds there belongs to it, for one model at least."""
+        """True if a fact or check of this scope belongs to the part, for at least one model."""
         return (not self.variant or not holds.variants or self.variant in holds.variants) and (
             not self.protocol or not holds.protocols or self.protocol in holds.protocols
         )
@@ -31,7 +31,7 @@ EVERYTHING = Part()
 
 
 def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Iterator[str]:
-    """The contract as text, no line longer than ``width`` but for what cannot be broken (URLs)."""
+    """The contract as text, no line longer than ``width`` except for what cannot be broken (URLs)."""
     label = f"{file.name}:{part.variant}" if part.variant else file.name
     yield from wrap(f"{label}: {file.title}", width, "", "  ")
     if file.note:

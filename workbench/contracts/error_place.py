@@ -43,19 +43,19 @@ _WRONG = regex.compile(
     r"\b(?:invalid(?: value)?|unknown(?: variant)?|unexpected|unsupported|got|found|received)\b(?: value| type)?"
     r"\W{1,4}(?P<value>[A-Za-z][\w.-]{0,80})"
 )
-"""A value that a text says is wrong."""
+"""A value that an error text quotes as wrong."""
 
 LONGEST = 20_000
-"""Characters of an error text that are searched."""
+"""Limit of characters of an error text that are searched."""
 
 DEEPEST_ROOT = 2
-"""Names before the first one that the body has."""
+"""Limit of names before the first one that the body has."""
 
 MOST_FITS = 1000
-"""Elements of a list that are tried where an index is beyond it."""
+"""Limit of elements of a list that are tried if an index is beyond its end."""
 
 SHORTEST_ID = 4
-"""Characters of an id that may be in a text without quotes."""
+"""Minimum length in characters of an id that is recognised in a text without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ _ID = regex.compile(
     r"(?<![\w-])(?:(?:toolu|srvtoolu|tooluse|call|chatcmpl-tool|fc|fco|ctc|cto|rs|msg|item|ws|mcp)_[A-Za-z0-9_-]{5,120}"
     r"|functions\.\w{1,80}:\d{1,4})(?![\w-]|\.{2,3}|…)"
 )
-"""An id by its form; one that is cut short (``call_abc...xyz``) is none."""
+"""Form of an id; a shortened one (``call_abc...xyz``) does not match."""
 
 
 class NamedIds(NamedTuple):
@@ -93,7 +93,7 @@ class NamedIds(NamedTuple):
 
 
 def named_ids(error: ApiError, decoded: DecodedExchange) -> NamedIds:
-    """The ids that an error names, and where in the request they are."""
+    """The ids that an error text names, and where in the request they are."""
     if decoded.request is None:
         return NamedIds()
     text = error.message[:LONGEST]
@@ -119,11 +119,11 @@ def find_place(
     captured: Mapping[str, str] = NOTHING,
     prefers: str = "",
 ) -> ErrorPlace | None:
-    """The deepest place that an error names in the request it answers; None where it names none.
+    """The deepest place in the request that an error text names; None if it names none.
 
     Args:
-        captured: what was in place of the variables of a template that the text fits.
-        prefers: the rule that the text belongs to: whether an id means the call or its result.
+        captured: values of the variables of a template that the text matches.
+        prefers: slug of the rule that the text belongs to, which decides whether an id means the call or its result.
     """
     if decoded.request is None:
         return _at_column(error.message, decoded)
@@ -260,7 +260,7 @@ def _absent(
 
 
 _ROLE = regex.compile(r"\brole:? *['\"`]?$")
-"""In front of the name of a role, which may be the name of a member too: "after role 'tool'"."""
+"""Words before the name of a role, which could be the name of a member too: "after role 'tool'"."""
 
 
 def _from_zero(steps: list[str]) -> list[str]:

@@ -18,22 +18,22 @@ __all__ = ["Match", "explain", "find_matches", "lines", "match_lines"]
 
 
 MOST = 200_000
-"""Characters of a pasted text that are looked at: its first and its last half of this."""
+"""Limit of characters of a pasted text that are read: half of them from its beginning, half from its end."""
 
 OUR_RECORDER = "Run the client again under the recorder: workbench record -- COMMAND (in the app: r on Home)"
 """Advice on recording an exchange, for any provider."""
 
 TELLING, BEGINNING = 20, 30
-"""Literal characters, in plain form, that are enough to tell a text by; and of its beginning alone."""
+"""Number of literal characters, in plain form, that identify a text; and of its beginning alone."""
 
 FEW = 4
-"""Words of a text that says only that a server failed."""
+"""Words of a text that states only that a server failed."""
 
 MOSTLY = 0.75
-"""Share of a text after which another end is a change of its wording, and no other text."""
+"""Share of a text that has to match so that a different end counts as new wording of the same text."""
 
 BROAD = ("params.unsupported", "gateway.unknown-field", "content.shape")
-"""Rules of many faults; a kind with another rule says more than a part of a text."""
+"""Rules with many faults: a kind that has another rule is more specific than a partly matching text."""
 
 ANYBODY = "any provider"
 """Provider shown for an error that no contract contains."""
@@ -47,27 +47,27 @@ class Match:
     """A rule that a text belongs to.
 
     Attributes:
-        rule: slug; "" for a text that no rule predicts (term ``errors.other``: models, lengths, keys).
-        provider: contract name; with its variant where only that says so.
-        status: HTTP status the provider answers.
-        template: its message, ``{name}`` for what varies.
-        message: the stretch of the pasted text that fits it, up to the end of its sentence.
-        captured: what was in place of the variables, and ``path``: the place it names, as it was written.
-        index: what an index in the message counts, "" where there is none.
+        rule: slug; empty for a text that no rule predicts (term ``errors.other``: models, lengths, keys).
+        provider: contract name, with its variant if only that has the text.
+        status: HTTP status of the response.
+        template: the provider's message, with ``{name}`` for variable parts.
+        message: the part of the pasted text that matches it, up to the end of its sentence.
+        captured: values of the variables, and ``path``: the place that the text names, as written.
+        index: what an index in the message counts; empty if there is none.
         look_for: usual causes.
-        record: how to get hold of the exchange.
-        source, date: where the text was seen, and when it last held.
-        also: other providers that say the same.
-        where: protocol or endpoint, where the provider has several.
-        note: what the contract adds.
-        when: where there is no rule, what the provider says this of.
-        kind: kind of the failure (``protocols.refusals``), where the text tells one and no contract's text is all of
-            it; "" else.
-        rules: where it may be one of several rules, those; they share the beginning, or look at such a fault.
-        is_whole: all of the template is in the text.
-        speaker: who says it, ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
-        validator: how the place and the fault are written, ``"pydantic, text"``; "" where no validator's form is known.
-        place: the place in the request that a validator names, with dots between its steps; "" where it names none.
+        record: how to record the exchange.
+        source, date: where the text was seen, and when it was last valid.
+        also: other providers with the same text.
+        where: protocol or endpoint, if the provider has several.
+        note: the note of the contract.
+        when: if there is no rule, the situation in which the provider sends the text.
+        kind: kind of refusal (``protocols.refusals``), if the text shows one and no contract's text is all of it; else
+            empty.
+        rules: candidates, if it may be one of several rules; their texts begin alike, or they check such a fault.
+        is_whole: true if the whole template is in the text.
+        speaker: who wrote the text: ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
+        validator: the form in which place and fault are written, ``"pydantic, text"``; empty if it is not a known one.
+        place: the place in the request that a validator names, with dots between its steps; empty if it names none.
     """
 
     rule: str
@@ -94,14 +94,14 @@ class Match:
 
 
 def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
-    """The rules that a pasted error text belongs to, the most likely first; [] where nothing tells what it is.
+    """The rules that a pasted error text belongs to, the most likely first; [] if it is not recognised.
 
-    Where no text of a contract or page is in it, the last of them says the kind of the failure, and the rules that look
-    at such a fault: never one of several that begin alike.
+    If it contains no text of a contract or page, the last match has the kind of refusal and the rules that check such a
+    fault.
 
     Args:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
-        refusal: its kind, where more than the text is known.
+        refusal: its kind, if more than the text is known.
     """
     complaint = refusals.complaint_of(text)
     said = (complaint.validator, complaint.place) if complaint else ("", "")
@@ -189,7 +189,7 @@ def _said_of(template: str) -> str:
 def find_matches(text: str) -> list[Match]:
     """The texts of contracts and pages that are in a text, the most likely first.
 
-    Those that no rule predicts are looked for where those of the rules are not in it.
+    Texts that no rule predicts are looked for only if no text of a rule is in it.
     """
     haystack = plain(_cut(text))
     hits = list(_hits(known_texts(), haystack)) or [
@@ -244,7 +244,7 @@ def _begins(found: TemplateMatch) -> bool:
 
 
 def match_by_kind(text: str, refusal: KnownRefusal, rule: str) -> Match:
-    """A match by the kind of a text, with the rule that the place it names tells."""
+    """A match by the kind of refusal that a text shows, with the rule of the place that it names."""
     return replace(_by_kind(text, refusal, None), rule=rule)
 
 
@@ -394,7 +394,7 @@ def _with_others(matches: list[Match]) -> list[Match]:
 
 
 def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
-    """The most likely rule: who says the text, what to look for, how to record it; then what it may also be."""
+    """The most likely rule as lines: author of the text, what to look for, how to record it; then other candidates."""
     best, *others = matches
     yield from match_lines(best, width)
     if others:
@@ -408,7 +408,7 @@ def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
 
 
 def match_lines(match: Match, width: int = 80) -> Iterator[str]:
-    """One of them."""
+    """One match as lines."""
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
     status = f" with status {match.status}" if match.status else ""

@@ -81,10 +81,10 @@ class Variant:
 
     Attributes:
         models: globs of request model names that are this variant.
-        answers: globs of the model name in an answer that shows it was this variant.
+        answers: globs of the model name in a response that show this variant.
         urls: globs of request URLs that reach it.
         params: fields of the request body that switch it on, with the value that does.
-        why: why it is taken when nothing tells (the first variant of a file; "" where none is then).
+        why: why it is the default if nothing shows the variant (first variant of a file); empty string if it is not.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Endpoint:
     Attributes:
         url: the base URL, to which adapters append their paths.
         key: the environment variable that its SDK or documentation reads the key from.
-        protocols: protocols it speaks there.
+        protocols: protocols that it supports there.
     """
 
     url: str
@@ -117,17 +117,17 @@ class ContractFile:
 
     Attributes:
         models: globs of the provider's own model names, wherever they are served.
-        unlike: globs (on the full name) of names that look like them and are not.
-        protocols: the ones it covers, its own first.
-        native: protocols that are this provider's where neither host nor model tells.
-        endpoints: where it is reached, and with which key; () where nobody's key would do.
-        signs: what only its answers have.
+        unlike: globs (on the full name) of model names that look like its own and are not.
+        protocols: protocols that it covers, its own first.
+        native: protocols that choose this contract if neither host nor model does.
+        endpoints: its endpoints, with the variable of the API key; () if it has none that needs only a key.
+        signs: headers and fields that only its responses have.
         error_words: words in lower case that name it in an error text; its own name if absent.
         key_prefixes: beginnings that only its API keys have.
-        call_ids: shape of its tool call ids (``{n}``: a count, ``{name}``: the function, ``{24}``: so many letters and
-            digits); that of the protocol if empty.
+        call_ids: shape of its tool call ids (``{n}``: a count, ``{name}``: the function, ``{24}``: that many letters
+            and digits); that of the protocol if empty.
         listed_models: model names that a simulator lists.
-        includes: names of parts that several contracts share, whose facts, checks and relations are added to its own.
+        includes: names of shared parts, whose facts, checks and relations are added to its own.
     """
 
     name: str
@@ -160,16 +160,16 @@ class ContractFile:
         )
 
     def claims_model(self, model: str | None) -> bool:
-        """The model is one of this provider's."""
+        """True if the model is one of this provider's."""
         unlike = model is not None and any(matches_glob(model.lower(), glob) for glob in self.unlike)
         return not unlike and matches(model, self.models)
 
     def speaks(self, protocol: str | None) -> bool:
-        """The contract covers this protocol."""
+        """True if the contract covers this protocol."""
         return protocol is None or not self.protocols or protocol in self.protocols
 
     def of_models(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
-        """What it refuses of a model by name, wherever the model is served."""
+        """The refusals that name a model; they apply wherever the model is served."""
         bound = [(holds, each) for holds, each in self.relations if holds.models]
         facts = [(holds, held.get("params.refused")) for holds, held in self.facts if holds.models]
         older = [fact for holds, fact in facts if fact and holds.covers(protocol, variant, model)][-1:]
@@ -179,18 +179,18 @@ class ContractFile:
         return tuple(replace(each, evidence=Evidence.MODEL, has_instead=False) for each in refused)
 
     def on_tools(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
-        """What it says of tools at places that have a name, on another protocol than its own."""
+        """The relations on tools at named places, for a protocol that is not its own."""
         named = ((replace(holds, protocols=()), each) for holds, each in self.relations if "tool." in each.place.name)
         return tuple(place_relations(named, protocol, variant, model))
 
     @property
     def default(self) -> Variant | None:
-        """The variant that is taken when nothing tells: the first, if it says why. None: the contract without one."""
+        """The variant if nothing shows it: the first one, if it states why; None for the contract without a variant."""
         first = self.variants[0] if self.variants else None
         return first if first and first.why else None
 
     def variant(self, clues: Clues) -> tuple[str, str]:
-        """The variant of an exchange, and how it was found, in words. ("", "") for none."""
+        """The variant of an exchange, and how it was found, in words; ("", "") if there is none."""
         for variant in self.variants:
             if clues.url and any(matches_glob(clues.url, glob) for glob in variant.urls):
                 return variant.name, f"{variant.name} by its URL"
@@ -235,7 +235,7 @@ class ContractFile:
 
 
 def with_terms(contract: Contract, terms: Mapping[str, Fact]) -> Contract:
-    """The contract with these terms, and with what the chain applies of them."""
+    """The contract with these terms, and with the terms that the chain applies, as its fields."""
     closure, reasoning = _fields(terms, "closure."), _fields(terms, "reasoning.")
     return replace(contract, terms=terms, closure=ClosureTerms(**closure), reasoning=ReasoningTerms(**reasoning))
 
@@ -245,8 +245,8 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 
     Args:
         text: the YAML text.
-        name: what to call it in errors.
-        vet: looks at the whole once its form is right, and raises ProfileError.
+        name: its name in errors.
+        vet: checks the whole once its form is correct; raises ProfileError.
 
     Raises:
         ProfileError: not YAML, or not a contract; with file and pointer.

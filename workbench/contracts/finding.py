@@ -50,7 +50,7 @@ class Contradiction:
         contract: label of the contract that has the fact.
         rule: slug of the rule that reports the refusal.
         fact: what the provider is said to refuse.
-        source, date: of the fact; empty strings where it is what most providers do.
+        source, date: of the fact; empty strings if the fact is common practice of most providers.
         exchange: index of the accepted exchange, from zero.
         by: who accepted it: a host, or a gateway.
     """
@@ -70,8 +70,8 @@ class Edit:
 
     Attributes:
         pointer: into the body as it was; ``/headers/NAME`` for a header.
-        span: bytes of the content-decoded body; empty where something is inserted, None for headers.
-        old, new: what is there before and after; None for nothing.
+        span: byte range of the content-decoded body; empty for an insertion, None for headers.
+        old, new: text before and after; None if there is none.
         op: ``"replace"``, ``"insert"`` or ``"remove"``.
     """
 
@@ -86,7 +86,8 @@ class Edit:
 class Repair:
     """Edits that were re-checked against the contract, not against the provider.
 
-    With each of them the finding is gone and nothing new is broken; ``verified`` when nothing else is broken either.
+    With each of them the finding is gone and nothing new is broken; ``verified`` means that nothing else is broken
+    either.
     """
 
     title: str
@@ -114,15 +115,15 @@ class FaultOrigin:
 
 
 BESIDE = -1
-"""Index of a message that stands for what is beside the messages of a request."""
+"""Index that stands for the fields of a request other than its messages."""
 
 
 class WireOrder(NamedTuple):
     """Place of a finding among those of its exchange, as it was made.
 
     Attributes:
-        message: index of the message of the request that it is about, or ``BESIDE``, where it holds for each request
-            that continues this one; None for what depends on more.
+        message: index of the message that it is about, or ``BESIDE``, if it holds for each request that continues this
+            one; None if it depends on more.
     """
 
     rank: int
@@ -149,29 +150,29 @@ class Finding:
         exchange: index in the session, from zero.
         side: ``"request"`` or ``"response"``.
         pointer: JSON pointer into the body of that side; of a stream, into the accumulated message.
-        events: blocks of the stream concerned, from zero.
-        span: byte range in the content-decoded body, None where there is none.
+        events: events of the stream that it is about, from zero.
+        span: byte range in the content-decoded body; None if there is none.
         message: one sentence, what is wrong.
-        evidence: what was seen: values quoted, other exchanges named (from one), stream events.
+        evidence: quoted values, other exchanges (counted from one), stream events.
         source: why this is a fault: document, issue, or contract fact, with date.
-        refusal: what the provider answers, where the contract knows it.
+        refusal: the provider's error message, if the contract knows it.
         related: pointers of the nodes that belong to it (the call of a result …), same side.
-        origin: where the chain was damaged, where that is another exchange, or another hop, than the one that suffers.
-        check: of a fault in a request, the check of the provider that refuses it; None where it goes through.
-        values: what the variables of the check's templates stand for here.
+        origin: where the fault began, if that was in another exchange or at another hop; else None.
+        check: of a fault in a request, the check of the provider that refuses it; None if the request is accepted.
+        values: values of the variables in the check's templates.
         basis: what it rests on.
-        breaks: what the fault breaks; None where its rule does not say.
+        breaks: what the fault breaks; None if its rule does not state it.
         fact: name of the contract's fact behind it: a check, or a term; empty string if there is none.
-        unenforced: the severity without the contract's check; None where no contract changed it.
-        contradicts: the fact that says this is refused, where the recording shows that it was accepted.
+        unenforced: the severity without the contract's check; None if no contract changed it.
+        contradicts: the fact that this is refused, if the recording shows that it was accepted; else None.
         cause: identity of the fault in its conversation, equal in every request that repeats it; None for a finding
             that stands for itself.
-        counts_as: severity by which it belongs to its cause, where another hop weighs the same fault otherwise.
+        counts_as: severity by which it belongs to its cause, if the same fault has another severity at another hop.
         last: index of the last exchange in which it holds; None for ``exchange`` alone.
-        places: of a finding that was joined from several, these, itself first: its exchange and place are the first of
-            them, its range is that of all.
-        order: its place among the findings of its exchange; None where that does not matter.
-        kind: of a failure, its kind (``workbench.protocols.refusals``), ``"rate-limit"``; "" for everything else.
+        places: the findings that were joined to this one, itself first: its exchange and place are those of the first,
+            its range is that of all.
+        order: its position among the findings of its exchange; None if that does not matter.
+        kind: kind of refusal (``workbench.protocols.refusals``), ``"rate-limit"``; empty for everything else.
     """
 
     rule: str

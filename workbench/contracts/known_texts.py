@@ -1,4 +1,4 @@
-"""The error texts that contracts and rule pages know: of a rule, or of a refusal that no request predicts."""
+"""The error texts in contracts and rule pages: of a rule, or of a refusal that no rule predicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KnownText(NamedTuple):
 
 @cache
 def known_texts() -> tuple[KnownText, ...]:
-    """Every text of every contract, then those that only pages know."""
+    """Every text of every contract, then those that are only in pages."""
     return (*_from_contracts(), *_from_pages())
 
 
@@ -52,7 +52,7 @@ def _from_pages() -> Iterator[KnownText]:
 
 @cache
 def texts_without_rule() -> tuple[KnownText, ...]:
-    """The texts of refusals that no request predicts."""
+    """The texts of refusals that no rule predicts."""
     return tuple(_others())
 
 

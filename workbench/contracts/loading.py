@@ -1,4 +1,4 @@
-"""Contracts by name."""
+"""Contracts by name: those that ship, and the user's own."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from workbench.wire import urls
 
 GENERIC = "generic"
 OF_MODELS = "reasoning."
-"""Terms that begin so are facts of the model, wherever it is served."""
+"""Terms with these beginnings are facts of the model, wherever it is served."""
 OF_FRONT_ENDS = ("reasoning.carriers", "reasoning.refused-carriers")
-"""Among those: the field in which reasoning travels, which the server chooses."""
+"""The exception among these: the field in which reasoning travels, which the server chooses."""
 OF_APIS = ("closure.", "reasoning.", "schema.", "content.", "args.", "choice.", "params.", "shapes.", "tools.")
-"""Terms that begin so hold wherever an API is served, but for these that depend on its address."""
+"""Terms with these beginnings hold wherever an API is served, except those that depend on its address."""
 OF_TOOLS = "schema."
-"""Terms that begin so hold on each wire that is translated to an API."""
+"""Terms with these beginnings hold for each protocol that is translated to an API."""
 OF_ADDRESSES = ("params.required", "params.fields", "params.beta-fields", "params.refused")
 NOTHING_SEEN = Clues()
 _DERIVED: list[Any] = []
@@ -70,7 +70,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def broken_files() -> Mapping[str, ProfileError]:
-    """The user's own contracts that cannot be read, by name, and why: nothing but asking for one by name fails."""
+    """The user's own contracts that cannot be read: name → error. Only asking for one by its name fails."""
     found: dict[str, ProfileError] = {}
     own = resources.own_profiles()
     if not own:
@@ -95,7 +95,7 @@ def warnings() -> tuple[str, ...]:
 
 
 def demand(name: str) -> None:
-    """For who asks by name: nothing replaces a broken contract of the user's own. Raises ProfileError."""
+    """Refuse a name of a broken contract of the user's own: for callers who ask by name. Raises ProfileError."""
     if error := broken_files().get(name.partition(":")[0]):
         raise ProfileError(error.what, where=error.where, hint=error.hint)
 
@@ -118,7 +118,7 @@ def _load_shipped(name: str) -> ContractFile:
 
 @cache
 def outlines() -> tuple[ContractFile, ...]:
-    """Every contract that can be read but for ``generic``, without facts and checks: what chooses among them."""
+    """Every readable contract except ``generic``, without facts and checks: only what is needed to choose one."""
     shipped, own = contract_cache.outlines(_load_shipped), resources.own_profiles().keys() - broken_files().keys()
     return tuple(
         contract_cache.outline(read(name)) if name in own else shipped[name] for name in names() if name != GENERIC
@@ -133,7 +133,7 @@ def copy_compiled(home: Path) -> None:
 
 @cache
 def proof_forms() -> Mapping[str, str]:
-    """Title of a provider → how the proofs of reasoning begin that it issues (term ``reasoning.proof``)."""
+    """Title of a provider → beginning of the proofs of reasoning that it issues (term ``reasoning.proof``)."""
     stated = ((file, facts.get("reasoning.proof")) for file in files() for _, facts in file.facts)
     return {file.title: str(fact.value) for file, fact in stated if fact}
 
@@ -166,7 +166,7 @@ def _part(name: str, where: str) -> ContractFile:
 
 
 def forget() -> None:
-    """Read every contract again when it is next asked for: for who has changed a file."""
+    """Read every contract again when it is next asked for: for callers that have changed a file."""
     contract_cache.forget()
     own = (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model)
     for cached in (*own, proof_forms, _common_practices, *_DERIVED):
@@ -174,20 +174,20 @@ def forget() -> None:
 
 
 def forgotten_with(cached: Any) -> Any:
-    """Decorate a cached function that is derived from contracts, so that ``forget`` clears it, too."""
+    """Decorate a cached function whose results depend on contracts, so that ``forget`` clears it, too."""
     _DERIVED.append(cached)
     return cached
 
 
 def variants(name: str) -> tuple[str, ...]:
-    """Labels of a contract ("deepseek:v4"), the current one first; its name alone where it can go without a variant."""
+    """Labels of a contract ("deepseek:v4"), the current one first; its name alone if it needs no variant."""
     file = read(name)
     labels = tuple(f"{name}:{v.name}" for v in file.variants)
     return labels if file.default else (name, *labels)
 
 
 def protocols(label: str) -> tuple[str, ...]:
-    """The protocols that the provider of a label speaks; none where it may be any, or there is no such contract."""
+    """The protocols that the contract of a label covers; empty if it covers all, or there is no such contract."""
     name = label.partition(":")[0]
     return read(name).protocols if name in names() else ()
 
@@ -196,10 +196,10 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     """The contract of a name, resolved.
 
     Args:
-        label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the clues decide, then the current era counts.
-            ``"generic:deepseek"`` is ``generic`` with what DeepSeek's contract says of its models.
+        label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the clues decide, else the current era is used.
+            ``"generic:deepseek"`` is ``generic`` with the facts of DeepSeek's contract on its models.
         protocol: the protocol it is applied to; the provider's own when None.
-        clues: what the exchange shows.
+        clues: clues of the exchange to its variant.
 
     Raises:
         UsageError: no contract of this name, or no such variant.
@@ -291,7 +291,7 @@ def _of_models(name: str, protocol: str | None, model: str | None) -> tuple[Rela
 
 @lru_cache(maxsize=256)
 def of_model(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
-    """``generic``, with the facts that a contract has of its models; labelled ``generic:NAME``."""
+    """``generic`` with the facts that a contract has on its models; labelled ``generic:NAME``."""
     own, generic = resolve(name, protocol, variant, model), resolve(GENERIC, protocol, "", None)
     facts = {t: fact for t, fact in own.terms.items() if t.startswith(OF_MODELS) and t not in OF_FRONT_ENDS}
     carriers = own.reasoning.carriers
@@ -309,9 +309,9 @@ def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
 
 
 def endpoint(url: str) -> tuple[str, Endpoint] | None:
-    """(contract, endpoint) of an https URL: of those on exactly its host the one that has most of its path.
+    """(contract, endpoint) of an https URL: of those on exactly its host, the one with the longest common path.
 
-    Plain http, another port or a part of the name in front of the host is somebody else's.
+    Plain http, another port or a subdomain does not match.
     """
     host, path = _secure_place(url)
     found = [
@@ -325,7 +325,7 @@ def endpoint(url: str) -> tuple[str, Endpoint] | None:
 
 
 def key_variable(url: str) -> str:
-    """The environment variable that holds the key for exactly the host of an https URL, "" where none is known."""
+    """The environment variable with the key for exactly the host of an https URL; empty if none is known."""
     found = endpoint(url)
     return found[1].key if found else ""
 
@@ -358,5 +358,5 @@ def _secure_place(url: str) -> tuple[str, str]:
 
 
 def files() -> list[ContractFile]:
-    """Every contract that can be read, but for ``generic``."""
+    """Every contract that can be read, except ``generic``."""
     return [read(name) for name in names() if name != GENERIC]

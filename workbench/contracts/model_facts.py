@@ -1,7 +1,7 @@
 """Facts of models: one table of what a model lacks, and when it is retired, whoever serves it.
 
-``model_facts.json`` is derived (``python -m tests.models``) and says what two third parties know, the better one first;
-``model_facts-own.json`` says by hand what was reported, each line with source and date, and overrules them. What the
+``model_facts.json`` is derived (``python -m tests.models``) and has what two third parties list, the better one first;
+``model_facts-own.json`` is written by hand from reports, each line with source and date, and overrules them. What the
 tables leave out is unknown. A lack becomes relations of the contract, so that rules, the matrix and ``explain`` read
 the same line; they rest on documents, so each is a warning.
 """
@@ -99,7 +99,7 @@ class ModelFact:
 
 
 def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
-    """What is known of a model at a provider; () for nothing."""
+    """The facts of a model at a provider; () if nothing is known."""
     if not model:
         return ()
     name = _REGION.sub("", model.lower())
@@ -112,12 +112,12 @@ def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
 
 
 def is_listed(source: str) -> bool:
-    """A source is one of the lists that the tables are derived from: whoever says the same elsewhere knows more."""
+    """True if a source is one of the lists that the tables are derived from; any other source is preferred to it."""
     return any(source.startswith(table["source"]) for table in _tables())
 
 
 def with_model_facts(name: str, protocol: str | None, model: str | None, own: Iterator[Relation]) -> Iterator[Relation]:
-    """The contract's own relations, and those of its table of models at places of which none of them speaks."""
+    """The contract's own relations, and those of its table of models at places that none of its own mentions."""
     found = list(own)
     yield from found
     added = list(model_relations(name, model))

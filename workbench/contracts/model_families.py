@@ -1,4 +1,4 @@
-"""Families of models: what two versions of a family refuse is expected of a later one, of which nothing is said."""
+"""Families of models: what two versions of a family refuse is expected of a later one without a fact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 
 LEAST = 2
-"""Fewest versions of a family that make a habit of it."""
+"""Minimum number of versions of a family with the same refusal."""
 
 _NAME = regex.compile(r"(?P<base>[a-z]+(?:-[a-z]+)*-?\d+[a-z]?)(?P<minor>(?:-\d+(?![a-z\d]))*)(?:-(?P<kind>[a-z]+))?")
 _LONGEST_VERSION = 3
@@ -29,7 +29,7 @@ class ModelFamily(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def family_of(plain_name: str) -> ModelFamily | None:
-    """The family of a plain model name, or of a glob of such names; None where its form does not tell one."""
+    """The family of a plain model name, or of a glob of such names; None if its form does not show one."""
     found = _NAME.match(plain_name.rstrip("*").rstrip("-"))
     if found is None:
         return None
@@ -38,11 +38,11 @@ def family_of(plain_name: str) -> ModelFamily | None:
 
 
 def of_other_versions(relations: Iterable[tuple[tuple[str, ...], Relation]], plain_name: str) -> Iterator[Relation]:
-    """Refusals of other versions of a model's family that nothing is said of for the model itself, as suspicions.
+    """Refusals of other versions of a model's family, as suspicions, if the model itself has no fact about them.
 
     Args:
-        relations: (globs of plain model names, relation) of those that do not hold for the model.
-        plain_name: of the model.
+        relations: (globs of plain model names, relation) of relations that do not hold for the model.
+        plain_name: plain name of the model.
     """
     own = family_of(plain_name)
     if own is None:

@@ -1,4 +1,4 @@
-"""A contract that notes what is read of it, so that contracts which agree on that can share a result."""
+"""A contract that notes which facts were read, so that contracts with the same facts can share a result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Read: TypeAlias = tuple[Callable[..., Any], str]
 
 
 class NotedContract(Contract):
-    """A contract with notes of what was read.
+    """A contract with notes of its facts that were read.
 
     Attributes:
         reads: reading → what was read.
@@ -51,7 +51,7 @@ class NotedContract(Contract):
 
 
 def agrees(contract: Contract, reads: Mapping[Read, Any]) -> bool:
-    """True if the same is read of a contract."""
+    """True if the same readings of a contract give the same results."""
     for (find, name), value in reads.items():
         own = find(contract, name)
         if own is not value and (own != value or _text_of(contract, find, name, own) != repr(value)):

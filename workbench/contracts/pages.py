@@ -1,7 +1,7 @@
-"""Rule pages: what is wrong, why it bites, what to look for, how to correct it, who refuses it, and two examples.
+"""Rule pages: what is wrong, why it matters, what to look for, how to fix it, who refuses it, and two examples.
 
-One ``rule_pages/SLUG.yaml`` a rule. The refusals of providers with a contract come from the contracts; a page adds
-those of the others.
+Each rule has one ``rule_pages/SLUG.yaml``. Refusals of providers with a contract come from the contracts; a page adds
+those of other providers.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ class Example:
     """Exchanges that show the fault, or its repair.
 
     Attributes:
-        provider, protocol: what they are judged by.
+        provider, protocol: contract and protocol that they are checked by.
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
-            JSON value), ``sse`` (event-stream text) or ``text`` (what is no JSON), or none of them; ``status`` of the
-            answer (200), its content ``type`` and further ``headers``, ``request_headers``, ``hop`` it was recorded at,
+            JSON value), ``sse`` (event-stream text) or ``text`` (anything that is not JSON), or none of them;
+            ``status`` of the response (200), its content ``type`` and further ``headers``, ``request_headers``, ``hop``
+            it was recorded at,
             ``state`` and ``note`` of how it ended, and ``at``: seconds at which each block of the stream arrived. Or
             one with ``mcp``: the lines between a client and a tool server, each ``sent`` or ``received`` (a JSON
             value), or ``printed`` by the server (text).
@@ -69,7 +70,7 @@ class Example:
         return {"raw": "request"}.get(parts[0], parts[0]) if len(parts) == 1 else "session"
 
     def session(self) -> MemorySession:
-        """The exchanges as a session, to be inspected."""
+        """The exchanges as a session, for an inspection."""
         from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
         from workbench.wire.session import MemorySession
 
@@ -283,7 +284,7 @@ def wrap(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str
 
 
 def lines(page: Page, width: int = 80) -> Iterator[str]:
-    """The page as text, no line longer than ``width`` but for what cannot be broken (URLs, event data)."""
+    """The page as text, no line longer than ``width`` except for what cannot be broken (URLs, event data)."""
     yield from wrap(f"{page.slug}: {page.summary}", width, "", "  ")
     yield from section("What is wrong", wrap(page.what, width))
     yield from section("Why it matters", wrap(page.why, width))

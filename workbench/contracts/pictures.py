@@ -8,14 +8,14 @@ import struct
 from collections.abc import Iterator
 
 HEAD = 64_000
-"""Characters of base64 that are decoded: the size of a JPEG stands behind its colour profile."""
+"""Limit of base64 characters that are decoded: the size of a JPEG follows its colour profile."""
 
 _BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _SIZES_OF_JPEG = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def image_type(text: object) -> str:
-    """Media type of an image by its first bytes; empty where they are those of none that is known."""
+    """Media type of an image by its first bytes; empty if they are not those of a known type."""
     head = _decode(text, 64)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "image/webp"
@@ -23,7 +23,7 @@ def image_type(text: object) -> str:
 
 
 def longest_side(text: object) -> int:
-    """The longer side of an image in pixels; 0 where it cannot be told."""
+    """The longer side of an image in pixels; 0 if it is unknown."""
     return max(_sides(_decode(text, HEAD)), default=0)
 
 

@@ -3,7 +3,7 @@
 ``*`` is every element of a list or every member of an object, ``**`` any number of steps, ``*[type=tool_use]`` every
 element whose member ``type`` is that text, ``$`` the last element of a list and ``$-1`` the one before it. A place that
 begins with ``..`` is relative to another one: each ``..`` goes one step up. A place that begins with a name
-(``tool.parameters/**/pattern``) is where the protocol says (``Traits.places``). Keys of JSON that is mapped from
+(``tool.parameters/**/pattern``) is where the protocol has it (``Traits.places``). Keys of JSON that is mapped from
 protocol buffers are found in both of their spellings.
 """
 
@@ -34,11 +34,12 @@ ALIKE = (
     *("sampling.presence_penalty", "sampling.frequency_penalty", "request.max_tokens"),
     *("tool.name", "tool.description", "tool.parameters", "output.schema", "call.name"),
 )
-"""Named places whose values have the same form on every wire: a choice or a type of a tool has one of its own."""
+"""Named places whose values have the same form in every protocol; a tool choice, for example, has a different form in
+each."""
 
 
 class PlacedValue(NamedTuple):
-    """A value at a place. ``pointer`` is relative to where the search began."""
+    """A value at a place. ``pointer`` is relative to the node at which the search began."""
 
     pointer: str
     value: JsonValue
@@ -51,7 +52,7 @@ class Place:
     Attributes:
         steps: keys and wildcards, below the root or below the node that ``up`` leads to.
         up: steps up from another place; -1 for a place that begins at the root of the body.
-        name: name of the place that the steps begin at, where the protocol says where that is.
+        name: name of the place at which the steps begin, if the protocol has to resolve it; else empty.
     """
 
     steps: tuple[str, ...]
@@ -75,11 +76,11 @@ class Place:
         return "/".join(("",) * (self.up < 0) + ("..",) * max(self.up, 0) + self.steps)
 
     def on(self, wire: Mapping[str, str]) -> Place:
-        """The same place on a wire that has these named places. Raises KeyError if it has none of this name."""
+        """The same place, resolved with the named places of a protocol. Raises KeyError if it has none of this name."""
         return Place(read_place(wire[self.name]).steps + self.steps) if self.name else self
 
     def by_name(self, wire: Mapping[str, str]) -> Place:
-        """The same place by its name on a wire with these named places, where its values are alike on every wire."""
+        """The same place by its name, if these named places have it and its values are alike in every protocol."""
         if self.name or self.up >= 0:
             return self
         bases = ((name, read_place(wire[name]).steps) for name in ALIKE if name in wire)
@@ -88,7 +89,7 @@ class Place:
         return Place(self.steps[length:], name=name) if name else self
 
     def below(self, count: int) -> Place:
-        """The rest of the place after so many steps."""
+        """The rest of the place after this many steps."""
         return Place(self.steps[count:])
 
     def find(self, value: JsonValue, pointer: str = "") -> Iterator[PlacedValue]:
@@ -168,13 +169,13 @@ _OTHERS = (str, list, int, float, bool, type(None))
 
 
 def names_of(step: str) -> list[str]:
-    """Spellings of a key, one of which an object has where a step finds something; none of a wildcard or an index."""
+    """Spellings of a key that a step can find in an object; none for a wildcard or an index."""
     is_name = not (step.startswith("*") or _INDEX.fullmatch(step) or _FROM_END.fullmatch(step))
     return list(_spellings(step)) if is_name else []
 
 
 def index_of(step: str, size: int) -> int | None:
-    """The element of a list of this size that a step without wildcard is about; None if it has no such element."""
+    """The element of a list of this size that a step without wildcard selects; None if there is no such element."""
     if found := _FROM_END.fullmatch(step):
         index = size - 1 - int(found[1] or 0)
     else:
@@ -204,7 +205,7 @@ def _by_name(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_C
 
 
 def passes_filter(step: str, element: JsonValue) -> bool:
-    """The step is no filter, or the element is one of those that it filters: ``*[type=reasoning]``."""
+    """True if the step is not a filter, or the element matches it: ``*[type=reasoning]``."""
     filtered = _FILTER.fullmatch(step)
     return not filtered or (isinstance(element, Mapping) and element.get(filtered[1]) == filtered[2])
 

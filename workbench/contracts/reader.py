@@ -1,4 +1,4 @@
-"""Reading a data file with care: every value is asked for by its type, every refusal names file and pointer."""
+"""Read a data file strictly: every value is read by its type, and every error names file and pointer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from workbench.provenance import escape
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a data file and where it is."""
+    """A value of a data file, and its place."""
 
     value: JsonValue
     file: str
     pointer: str = ""
 
     def fail(self, what: str) -> ProfileError:
-        """The refusal of this node."""
+        """The error for this node."""
         return ProfileError(what, where=f"{self.file}#{self.pointer}")
 
     def only(self, *keys: str) -> Node:
-        """Itself, if it is a mapping with no other keys."""
+        """The node itself, if it is a mapping with no other keys. Raises the error otherwise."""
         for key in self._mapping():
             if key not in keys:
                 raise self.fail(f"unknown key {key!r}")
@@ -34,17 +34,17 @@ class Node:
         return Node(self._mapping().get(key), self.file, f"{self.pointer}/{escape(key)}")
 
     def members(self) -> Iterator[tuple[str, Node]]:
-        """(key, node) of a mapping; nothing for None."""
+        """(key, node) of a mapping; empty for None."""
         return ((key, self.get(key)) for key in self._mapping())
 
     def items(self) -> Iterator[Node]:
-        """The elements of a list; nothing for None."""
+        """The elements of a list; empty for None."""
         if self.value is not None and not isinstance(self.value, list):
             raise self.fail("not a list")
         return (Node(v, self.file, f"{self.pointer}/{n}") for n, v in enumerate(self.value or ()))
 
     def text(self, default: str | None = None) -> str:
-        """Text; ``default`` for None, where there is one."""
+        """Text; ``default`` for None, if there is a default."""
         if self.value is None and default is not None:
             return default
         if not isinstance(self.value, str):

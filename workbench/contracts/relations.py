@@ -1,10 +1,10 @@
-"""Relations: what a provider makes of a value at a place, and under which conditions; one line of data each.
+"""Relations: what a provider does with a value at a place, and under which conditions; one line of data each.
 
 A relation names a place, a test on the values there, conditions, and a consequence, with source and date::
 
     {at: /messages/*/content/*/type, is: input_text, when: {role: assistant}, then: refused, says: "…", source: codex-1}
 
-``profiles/README.md`` documents every word. Rules, simulators, the matrix, ``explain`` and repairs read the same line.
+``profiles/README.md`` documents every key. Rules, simulators, the matrix, ``explain`` and repairs read the same line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Consequence(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Evidence that a relation rests on: an error needs a refusal that somebody saw."""
+    """Evidence that a relation rests on: an error needs a refusal that was seen."""
 
     RECORDING = "recording"
     REPORT = "report"
@@ -49,7 +49,7 @@ class Evidence(StrEnum):
 
     @property
     def is_seen(self) -> bool:
-        """Somebody saw the provider do it."""
+        """True if it was seen that the provider does it."""
         return self in (Evidence.RECORDING, Evidence.REPORT, Evidence.PROBE)
 
 
@@ -61,7 +61,7 @@ class Condition:
     test: Test
 
     def holds(self, found: Iterable[PlacedValue]) -> bool:
-        """The values at the place are as the condition says."""
+        """True if the values at the place fulfil the condition."""
         values = list(found)
         if self.test.is_absent:
             return all(each.value is None for each in values)
@@ -70,7 +70,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Conditions of a relation beside its place; all of them have to hold.
+    """Conditions of a relation in addition to its place; all of them have to hold.
 
     Attributes:
         role: roles, of which the message around the place has one.
@@ -94,11 +94,11 @@ class When:
 
     @property
     def is_of_any_protocol(self) -> bool:
-        """No condition is on a place of one protocol."""
+        """True if no condition is on a place of one protocol."""
         return all(each.place.name or each.place.up >= 0 for each in self.places)
 
     def on(self, wire: Mapping[str, str]) -> When:
-        """The same conditions with named places where a wire has them. Raises KeyError."""
+        """The same conditions with the named places resolved for a protocol. Raises KeyError if it lacks one."""
         return replace(self, places=tuple(replace(each, place=each.place.on(wire)) for each in self.places))
 
 
@@ -112,11 +112,11 @@ class Relation:
         then: consequence.
         rule: slug of the rule that reports it; empty for the one that fits the place.
         evidence: what it rests on.
-        why: the reason, in words; empty if the place and the value say it.
-        instead: value that is accepted at the place; ``has_instead`` tells it from null.
-        seen_on: protocols on which it was seen, where it was not seen on all that it holds for.
+        why: the reason, in words; empty if the place and the value show it.
+        instead: value that is accepted at the place; ``has_instead`` distinguishes null from absent.
+        seen_on: protocols on which it was seen, if it holds for more.
         models: globs of models, in the older form of these facts; () for any.
-        term: the term of the older form that it is from; empty for a relation of its own.
+        term: the term of the older form that it is derived from; empty for a relation of the file.
         broken, healthy: pointer → value of requests that are refused and accepted, for the tests.
     """
 
@@ -141,13 +141,13 @@ class Relation:
 
     @property
     def is_enforced(self) -> bool:
-        """Somebody saw the provider refuse it."""
+        """True if it was seen that the provider refuses it."""
         return self.then == Consequence.REFUSED and Evidence(self.evidence).is_seen
 
     def on(self, protocol: str, wire: Mapping[str, str]) -> Relation | None:
-        """The relation with its named places where a protocol has them; None if it lacks one of them.
+        """The relation with its named places resolved for a protocol; None if the protocol lacks one of them.
 
-        What was seen on other protocols of the provider alone rests on its sibling.
+        If it was seen only on other protocols of the provider, its evidence is that of a sibling.
         """
         try:
             found = replace(self, place=self.place.on(wire), test=self.test.on(wire), when=self.when.on(wire))
@@ -192,7 +192,7 @@ def read_relation(node: Node, source: str, date: str) -> Relation:
 
 
 def check_of(relation: Relation, node: Node) -> EnforcedCheck | None:
-    """The provider's check behind a relation; None if nobody saw it refuse."""
+    """The provider's check behind a relation; None if no refusal was seen."""
     if not relation.is_enforced:
         return None
     status = node.get("status")
@@ -236,7 +236,7 @@ _BY_PLACE = (
     (regex.compile(r"/(messages|input|contents)/.*/(content|parts|output)/.*/type$"), "content.unsupported-part"),
     (regex.compile(r"/(messages|input|contents)/"), "content.shape"),
 )  # fmt: skip
-"""Place → the rule that reports it. The first match counts; other places are of parameters."""
+"""Place → the rule that reports it. The first match counts; all other places are parameters."""
 
 
 def rule_of(relation: Relation) -> str:

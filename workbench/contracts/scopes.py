@@ -42,9 +42,9 @@ class Holds:
 def place_relations(
     relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str | None
 ) -> Iterator[Relation]:
-    """The relations that hold for a protocol, variant and model, their named places where the protocol has them.
+    """The relations that hold for a protocol, variant and model, with their named places resolved for the protocol.
 
-    What is refused of other versions of the model's family comes behind them, as a suspicion.
+    What other versions of the model's family refuse follows, as suspicions.
     """
     held = list(relations)
     found = [relation for holds, relation in held if holds.covers(protocol, variant, model)]

@@ -1,8 +1,8 @@
-"""Finding a provider's message template in a pasted text, whatever has been done to the text on its way.
+"""Find a provider's message template in a pasted text, even if the text was changed on its way.
 
-Both are carried into one plain form: small letters, no quotes and backslashes, white space and underscores alike, no
+Both are converted to a plain form: small letters, no quotes and backslashes, white space and underscores alike, no
 letter twice in a row (providers write "preceeding", people correct it). The literal pieces of the template are then
-looked for with ``str.find``, outward from the longest one that is there: no regular expression runs over the text.
+looked for with ``str.find``, outward from the longest one that is found: no regular expression runs over the text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PIECE = regex.compile(r"\S.{0,39}\S*")
 _VALUE_END = regex.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
 _SENTENCE_END = regex.compile(r"[\"\\\n\r<>]|['`]\s*(?:[}\])]|,\s*['\"]|$)|(?<=[.!])(?:\s|$)")
 _GOES_ON = regex.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
-"""Behind a match: words of the same sentence follow, and no wrapping closes it."""
+"""After a match: more words of the same sentence follow, and no wrapping closes it."""
 
 _ONE = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[^\s`'\",]+)"
 _VALUE = regex.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
@@ -30,19 +30,19 @@ _FIELD = regex.compile(r"\{([a-z]+)\}")
 _SENTENCE = regex.compile(r"(?<=[.!:]) ")
 
 NUMBERS = frozenset(("message", "part", "call", "tool", "first", "item", "line", "column", "char", "limit", "length"))
-"""Variables that hold a number; a template with anything else in their place does not match."""
+"""Variables with a number as value; a template with anything else there does not match."""
 
 LONGEST_VALUE = 400
-"""Characters a variable may take: a list of ten ids."""
+"""Limit of characters of a variable's value: a list of ten ids."""
 
 BETWEEN = 4
-"""Characters of punctuation that may be between two pieces."""
+"""Limit of punctuation characters between two pieces."""
 
 SHORTEST = 10
-"""Characters of the piece that the search begins with."""
+"""Minimum length in characters of the piece that the search begins with."""
 
 OCCURRENCES = 8
-"""Places where the longest piece is tried."""
+"""Limit of places where the longest piece is tried."""
 
 _PUNCTUATION = " .,:;\t\r\n"
 
@@ -60,7 +60,7 @@ class Plain:
         return self.origin[at] if at < len(self.origin) else len(self.text)
 
     def slice(self, start: int, end: int) -> str:
-        """The original of a range of the plain form, with what was dropped behind it."""
+        """The original of a range of the plain form, with the dropped characters after it."""
         return self.text[self.place(start) : self.place(end)]
 
     def is_inside_word(self, at: int) -> bool:
@@ -95,8 +95,8 @@ class TemplatePiece(NamedTuple):
     """A literal of a template in plain form.
 
     Attributes:
-        before: the variable that is before it, "" for none.
-        is_path: it is part of the path a message begins with, which is often left out.
+        before: the variable before it; empty if there is none.
+        is_path: it is part of the path that a message begins with, which is often left out.
         ends: a sentence ends with it.
         splits_word: the variable before it continues a word of the template, as in ``call{index}``.
     """
@@ -113,12 +113,11 @@ class TemplateMatch(NamedTuple):
 
     Attributes:
         weight: literal characters that were found, in whole pieces.
-        agrees: those, and as much of the next piece as is there.
-        whole: literal characters there are.
+        agrees: the same, plus the part of the next piece that is found.
+        whole: literal characters of the template.
         pieces: the literals that were found.
-        leads: the template was found from its beginning, but for the path it begins with.
-        departs: what follows in the text is not what follows in the template, within one sentence of it: the text
-            says something else.
+        leads: the template was found from its beginning, except for the path that it begins with.
+        departs: within one sentence, the text continues differently from the template: it means something else.
         start, end: range in the plain form.
         values: variable → its value.
     """
@@ -136,7 +135,7 @@ class TemplateMatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """A message with ``{name}`` for what varies."""
+    """A message with ``{name}`` for variable parts."""
 
     message: str
 
@@ -157,13 +156,13 @@ class Template:
 
     @cached_property
     def last(self) -> str:
-        """The variable at the very end, "" where a literal ends it."""
+        """The variable at the end; empty if the template ends with a literal."""
         parts = _FIELD.split(self.message)
         return parts[-2] if len(parts) > 1 and not plain(parts[-1]).plain.strip(_PUNCTUATION) else ""
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Names of what varies."""
+        """Names of the variables."""
         return frozenset(_FIELD.findall(self.message))
 
     @cached_property
@@ -171,7 +170,7 @@ class Template:
         return sum(len(p.text) for p in self.pieces)
 
     def find(self, text: Plain) -> TemplateMatch | None:
-        """The best place of this template in a text, None where no piece of ten characters is there."""
+        """The best match of this template in a text; None if no piece of ten characters is found."""
         for anchor in sorted(range(len(self.pieces)), key=lambda n: -len(self.pieces[n].text)):
             if len(self.pieces[anchor].text) < SHORTEST:
                 return None

@@ -1,4 +1,4 @@
-"""Tests of relations: words of a contract that tell which values at a place are at fault."""
+"""Tests of relations: keys of a contract that decide which values at a place are at fault."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _each(keys: str | list[str]) -> list[str]:
 
 
 _ON_NULL = ("is", "in", "type")
-"""Tests that null can pass: for all others null is nothing."""
+"""Tests that null can pass; for all others null counts as absent."""
 
 SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "is": same,
@@ -88,10 +88,10 @@ _OF_TYPES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("matches", "not-matches", "blank"), ("string",)),
     **dict.fromkeys(("has", "lacks", "key-not-matches"), ("object",)),
 }
-"""Test → the types of the values that can pass it; others look at values of each type."""
+"""Test → the types of the values that can pass it; other tests accept values of every type."""
 
 _OF_KINDS = ("type", "not-type", "has", "lacks")
-"""Tests that read no more of a value than its type, or the types of its members."""
+"""Tests that read only the type of a value, or the types of its members."""
 
 
 def _may_pass(word: str, argument: Any, like: JsonValue, kind: str) -> bool:
@@ -124,7 +124,7 @@ COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 """Tests on a value and the one at another place."""
 
 _OF_ALL = ("not-among",)
-"""Tests that all values of the other place have to pass: for all others one of them is enough."""
+"""Tests that all values of the other place have to pass; for other tests one of them is enough."""
 
 
 def _find_repeats(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
@@ -189,7 +189,7 @@ class Test:
     together: tuple[tuple[str, Any], ...] = ()
 
     def passes(self, value: JsonValue) -> bool:
-        """One value passes the tests on single values."""
+        """True if one value passes the tests on single values."""
         if value is None and not any(word in _ON_NULL for word, _ in self.single):
             return False
         for word, argument in self.single:  # noqa: SIM110 (asked of each value of each request)
@@ -207,21 +207,21 @@ class Test:
         return all(_may_pass(word, argument, like, kind) for word, argument in self.single)
 
     def find_faults(self, found: Iterable[PlacedValue]) -> list[PlacedValue]:
-        """Those of the values of a place that pass the tests that need nothing beside the place."""
+        """The values of a place that pass the tests which need only this place."""
         return self.find_joint_faults([each for each in found if self.passes(each.value)])
 
     def find_joint_faults(self, found: list[PlacedValue]) -> list[PlacedValue]:
-        """Those of the values that are at fault because of the others; all of them without such a test."""
+        """The values that are at fault because of the others; all of them if there is no such test."""
         for word, argument in self.together:
             found = TOGETHER[word](found, argument)
         return found
 
     def on(self, wire: Mapping[str, str]) -> Test:
-        """The same tests with named places where a wire has them. Raises KeyError."""
+        """The same tests with the named places resolved for a protocol. Raises KeyError if it lacks one."""
         return replace(self, compared=tuple((word, place.on(wire)) for word, place in self.compared))
 
     @staticmethod
     def compares(word: str, value: JsonValue, others: Iterable[JsonValue]) -> bool:
-        """A value and those at another place pass a test."""
+        """True if a value and the values at another place pass a test."""
         passed = (COMPARED[word](value, other) for other in others)
         return all(passed) if word in _OF_ALL else any(passed)

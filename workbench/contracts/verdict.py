@@ -28,7 +28,7 @@ _INDEX = {
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The template with what its variables stand for; what is not known becomes an ellipsis."""
+    """The template with the values of its variables; an unknown value becomes an ellipsis."""
     if "{" not in template:
         return template
     return _VARIABLE.sub(lambda found: values.get(found[1], UNKNOWN), template)
@@ -101,7 +101,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with the finding it rests on, None where there is none."""
+    """A verdict with the finding that it rests on; None if there is none."""
 
     verdict: Verdict
     finding: Finding | None = None
@@ -109,7 +109,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The answer of a provider that refuses: HTTP status and JSON body."""
+    """The response of a provider that refuses: HTTP status and JSON body."""
 
     status: int
     body: JsonValue
@@ -118,10 +118,10 @@ class Refusal:
 def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str] = ()) -> Judgement:
     """The verdict on a request.
 
-    A provider reports one error: that of the check which it makes first, at the first place where it fails.
+    A provider reports one error: that of its first check that fails, at the first place where it fails.
 
     Args:
-        findings: of one exchange under this contract; those on its answer do not count.
+        findings: findings of one exchange under this contract; those on its response do not count.
         advice: slugs of rules that never break a chain (costs, risks, what is ignored).
     """
     asked = [f for f in findings if f.side == REQUEST]
@@ -139,7 +139,7 @@ def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str]
 
 
 def refusal_of(finding: Finding, contract: Contract) -> Refusal | None:
-    """The answer of the provider to a request with this fault; None where nothing refuses it."""
+    """The response of the provider to a request with this fault; None if it does not refuse it."""
     check = finding.check
     if check is None:
         return None

@@ -1,7 +1,7 @@
-"""The words of a contract that have to be known: its terms, the rules it enforces, protocols and variants.
+"""Words of a contract that have to exist: its terms, the rules that it enforces, protocols and variants.
 
-A word that nobody reads would be a fact without effect, so that a slip is refused where it is. So is a value that
-its reader could not work with.
+An unknown word would be a fact without effect, so a misspelling is refused with its place; so is a value that the term
+cannot have.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["FREE", "TERMS", "vet"]
 
 FREE = ("note.", "x.")
-"""Terms of one's own, for readers and for rules of third parties: nothing here reads them."""
+"""Beginnings of a user's own terms, for readers and for rules of third parties: Workbench does not read them."""
 
 _NAMES = {
     "answers": "format parsers unknown-tools without-parser",
@@ -74,7 +74,7 @@ _MODE = regex.compile(rf"schema\.({'|'.join(SUBTREES)})\.")
 
 
 def vet(root: Node) -> None:
-    """Refuse words of a well-formed contract that nobody knows. Raises ProfileError, with file and pointer."""
+    """Refuse unknown words of a well-formed contract. Raises ProfileError with file and pointer."""
     variants = tuple(name for name, _ in root.get("variants").members())
     for key in ("protocols", "native"):
         _all_known(root.get(key), "protocol", _protocols)
