@@ -24,8 +24,8 @@ from workbench.protocols import grammar_places, grammars, traits
 
 TYPED, UNTYPED, PASSED_ON, UNKNOWN = "typed", "untyped", "passed-on", "unknown"
 OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, PASSED_ON, UNKNOWN)
-"""Outcomes: those of relations; then only the provider's types have the place, or lack it; a gateway forwards it; nothing
-is known."""
+"""Outcomes: those of relations; then only the provider's types have the place, or lack it; a gateway forwards it;
+nothing is known."""
 
 MEANINGS: Mapping[str, str] = {
     Consequence.REFUSED.value: "the provider refuses it, or some of its values",
