@@ -1,9 +1,9 @@
 """Protocols: one package each, with pure functions between wire bytes and the IR.
 
 In: bodies and stream events of an exchange. Out: requests and responses as IR with the source of every leaf, and bytes
-again: those that were read where nothing was edited. The package of a protocol holds one object named ``adapter``. What
-several protocols share is in ``families``, named for a shape and not for a company, and in ``common``.
-It may import the core and the rooms up to ``toolcalls``.
+again, which are unchanged where nothing was edited. The package of a protocol has one object named ``adapter``. Code
+that several protocols share is in ``families``, named after a shape and not after a company, and in ``common``.
+This room may import the core and the rooms up to ``toolcalls``.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ if TYPE_CHECKING:
 
 
 MOST_COMMON = "openai-chat"
-"""Protocol that most servers speak: assumed where nothing names another one."""
+"""Protocol that most servers use: assumed if nothing shows another one."""
 
 
 class UrlFacts(NamedTuple):
@@ -140,13 +140,13 @@ class UrlFacts(NamedTuple):
 
 
 class StreamDecoder(Protocol):
-    """Builds an answer from stream events; the same for every chunking of the bytes.
+    """Builds a response from stream events; the result does not depend on the chunks of the bytes.
 
-    ``copy.deepcopy`` of it continues from where it is without touching the original.
+    A ``copy.deepcopy`` of it continues from the same event and leaves the original unchanged.
     """
 
     def feed(self, event: SseEvent) -> None:
-        """Take one block. Never raises on hostile input: it records anomalies."""
+        """Read one event. Never raises on hostile input: it records anomalies."""
         ...
 
     def result(self) -> ModelResponse:
@@ -155,10 +155,10 @@ class StreamDecoder(Protocol):
 
     @property
     def growing(self) -> Sequence[StreamingPart]:
-        """Parts of the first choice in the order in which they began, as far as they can be told apart by then.
+        """Parts of the first choice, in the order in which they began, as far as they can be distinguished.
 
-        More are only added at its end, unless the response starts again: then all are gone. What is in none of them is
-        in ``result``.
+        New parts are only added at the end, unless the response starts again, which removes all of them. Everything
+        else is in ``result``.
         """
         ...
 
@@ -168,11 +168,11 @@ class StreamDecoder(Protocol):
 
 
 class StreamingPart(Protocol):
-    """A part while it arrives: what it is, and the pieces of its one string that grows (a text, arguments)."""
+    """A part while it arrives, and the pieces of its one growing string (a text, arguments)."""
 
     @property
     def is_tagged(self) -> bool:
-        """The text may hold reasoning in tags."""
+        """True if the text may contain reasoning in tags."""
         ...
 
     @property
@@ -181,11 +181,11 @@ class StreamingPart(Protocol):
         ...
 
     def opening(self) -> Part | None:
-        """The part with its names and without its string; None while it cannot be told, or where it comes whole."""
+        """The part with its names and without its string; None if it is not known yet, or arrives as a whole."""
         ...
 
     def since(self, count: int) -> Sequence[str]:
-        """Pieces of the string behind the first ``count``."""
+        """Pieces of the string after the first ``count``."""
         ...
 
     def parts(self) -> tuple[Part, ...]:
@@ -194,7 +194,7 @@ class StreamingPart(Protocol):
 
 
 class StreamWriter(Protocol):
-    """Writes the stream of one answer as it comes: every method gives the bytes to be sent next.
+    """Writes the stream of one response as it arrives: every method returns the bytes to send next.
 
     Parts fit ``capabilities``, and follow one another: each is opened, grows and is closed before the next one.
     """
@@ -202,27 +202,27 @@ class StreamWriter(Protocol):
     content_type: str
 
     def start(self, response: ModelResponse) -> bytes:
-        """The answer begins; what is known of it beside its content."""
+        """Begin the response, with what is known in addition to its content."""
         ...
 
     def choice(self, number: int) -> bytes:
-        """Parts of this choice follow."""
+        """Begin the parts of a choice."""
         ...
 
     def open(self, part: Part) -> bytes:
-        """A part begins. Its names count; where ``signature`` or ``data`` is not None, one follows in ``close``."""
+        """Begin a part. Only its names are used; if ``signature`` or ``data`` is not None, ``close`` gets the value."""
         ...
 
     def grow(self, text: str) -> bytes:
-        """The next piece of its text, or of the text of its arguments."""
+        """Write the next piece of the part's text, or of its argument text."""
         ...
 
     def close(self, part: Part) -> bytes:
-        """The part is over, and this is all of it."""
+        """End the part, which is now complete."""
         ...
 
     def end(self, response: ModelResponse) -> bytes:
-        """The answer is over: why, its token counts, its error; no end for one that is not complete."""
+        """End the response: finish reason, token counts, error; an incomplete response gets no end."""
         ...
 
 
@@ -259,18 +259,18 @@ class Adapter(Protocol):
 
     @property
     def opening(self) -> Callable[[bytes], SocketOpening] | None:
-        """The messages with which a request is made over a WebSocket; None for a protocol that has none."""
+        """The messages that send a request over a WebSocket; None for a protocol that has none."""
         ...
 
     is_socket_only: bool
-    """Nothing of it goes over HTTP."""
+    """True if the protocol has no requests over HTTP."""
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
-        """A message of a WebSocket, parsed, that only this protocol has."""
+        """True if only this protocol has this (parsed) message of a WebSocket."""
         ...
 
     shares_urls: bool
-    """Bodies of other protocols come at its URLs too."""
+    """True if other protocols use its URLs, too."""
 
     def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
         """Name of the protocol of a body at a URL that several protocols share.
@@ -282,7 +282,7 @@ class Adapter(Protocol):
         ...
 
     def claims_url(self, url: str) -> bool:
-        """The path is this protocol's."""
+        """True if the path of the URL is this protocol's."""
         ...
 
     def read_url(self, url: str) -> UrlFacts:
@@ -305,12 +305,12 @@ class Adapter(Protocol):
         """Decode a content-decoded request body.
 
         Args:
-            body: what was sent.
-            known: messages that were decoded before, and takes those that were not; the result is the same without.
+            body: the content-decoded bytes.
+            known: messages that were decoded before; new ones are added to it. It does not change the result.
 
         Raises:
             WireError: not JSON.
-            ProtocolMismatch: JSON, but no request of this protocol at all.
+            ProtocolMismatch: JSON, but not a request of this protocol.
         """
         ...
 
@@ -323,7 +323,7 @@ class Adapter(Protocol):
         ...
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        """The original body with the leaves that differ replaced, and not a byte more.
+        """The original body with only the differing leaves replaced; all other bytes are unchanged.
 
         Raises:
             LocalProtocolError: the request differs in structure from the original.
@@ -331,11 +331,11 @@ class Adapter(Protocol):
         ...
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream."""
+        """The same as ``encode_request`` for a response body or a stream."""
         ...
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``, by its common name where it has one."""
+        """Every parameter that has no field of ``ModelRequest``, by its common name if it has one."""
         ...
 
     def path(self, request: ModelRequest) -> str:
@@ -343,29 +343,29 @@ class Adapter(Protocol):
         ...
 
     def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in *normal form* that fits ``capabilities``: all of it is said, nothing is added.
+        """A new body for a request in *normal form* that fits ``capabilities``: complete, and nothing added.
 
         Normal form, as ``convert`` makes it of any protocol's request:
 
-        * roles are "system", "user", "assistant" and "tool"; a message of role "tool" holds the results of one answer
-          and nothing else, one of role "assistant" one whole answer; neither is next to another of its role;
-        * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty but
-          for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
+        * roles are "system", "user", "assistant" and "tool"; a message of role "tool" has the results for one response
+          and nothing else, one of role "assistant" has one whole response; neither is next to another of its role;
+        * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty
+          except for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
         * ``ToolCallIR.format`` is "function", or "custom" for a call whose input is free text; ``raw`` is the argument
-          text where ``capabilities.tools.arguments`` is "string", else None; ``Media`` never holds a ``data:`` URL;
+          text if ``capabilities.tools.arguments`` is "string", else None; ``Media`` never has a ``data:`` URL;
         * ``params`` has the names and values of ``PARAMS``; ``tools`` are client tools (and custom ones).
         """
         ...
 
     def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form: one message of role "assistant" for each choice.
+        """A new body for a response in normal form: one message of role "assistant" for each choice.
 
         ``stop`` becomes this protocol's finish reason, ``usage`` its own counts; ``error`` its error body.
         """
         ...
 
     def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as this protocol's stream, terminal event included; an error after what came before it."""
+        """The same response as a stream of this protocol, with its terminal event; an error comes after the content."""
         ...
 
     def stream_writer(self) -> StreamWriter:
@@ -448,19 +448,19 @@ def traits(name: str | None) -> Traits:
 
 
 def by_rank() -> tuple[str, ...]:
-    """Names of every protocol, those of most clients first."""
+    """Names of every protocol, by ``Serving.rank``: those with most clients first."""
     return tuple(a.name for a in sorted(every(), key=lambda a: a.serving.rank))
 
 
 def protocol_of_messages(values: Iterable[JsonValue]) -> str | None:
-    """The protocol of a WebSocket, by the JSON of its first messages; None if they show none."""
+    """The protocol of a WebSocket, from the JSON of its first messages; None if they show none."""
     spoken = [adapter for adapter in every() if adapter.splitter]
     messages = (value for value in values if isinstance(value, dict))
     return next((each.name for value in messages for each in spoken if each.claims_message(value)), None)
 
 
 def elsewhere() -> tuple[str, ...]:
-    """Names of the protocols that are recognised, although no adapter decodes them."""
+    """Names of the protocols that are recognised, but not decoded by any adapter."""
     from workbench.protocols.common import undecoded_protocols
 
     return tuple(sorted(set(undecoded_protocols.NAMES) - set(protocols())))

@@ -1,6 +1,6 @@
 """Capabilities of a protocol: everything that its bodies have a place for, in five small records.
 
-Callers ask these values, never ``isinstance``; ``convert`` fits requests and responses to them.
+Callers read these values and never use ``isinstance``; ``convert`` fits requests and responses to them.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class MediaCapabilities:
     Attributes:
         kinds: kinds of ``ir.Media`` in a user's message.
         in_results: the same in a tool result.
-        sources: fields of ``ir.Media`` that can be held: ``"data"``, ``"url"``, ``"file_id"``.
-        sources_of: kind → the same, for kinds that can hold less.
-        types: kind → its MIME types, for kinds of which no other is accepted.
-        untyped: kind → the MIME type that is written if none is known, since the target needs one; references have a
+        sources: fields of ``ir.Media`` that have a place: ``"data"``, ``"url"``, ``"file_id"``.
+        sources_of: kind → the same, for kinds with fewer of them.
+        types: kind → its MIME types, for kinds of which no others are accepted.
+        untyped: kind → the MIME type that is written if none is known, because the target needs one; references have a
             type too.
         document_key: keys of ``extra`` at which a document or file has its name; empty if it cannot have one.
         document_odd: matches a piece of a name that is refused.
-        document_length: the most characters of a name; None for any number.
+        document_length: maximum length of a name in characters; None for no limit.
         document_name: name of a document that has none, if names are required; empty if they are not.
     """
 
@@ -84,7 +84,7 @@ class ToolCapabilities:
         call_ids: calls and results are paired by ids; otherwise by name and order.
         ids_optional: without ids they are paired by name and order too.
         id_pattern: has to match the whole id; empty for any id.
-        id_max_length: characters; None for any number.
+        id_max_length: maximum length of an id in characters; None for no limit.
         error_flag: a result can state that the tool failed.
         result_names: a result repeats the name of its tool.
         json_results: a result can hold a JSON value, if that is all it holds beside media.
@@ -117,11 +117,12 @@ class RequestCapabilities:
         empty_text: a text may be empty.
         one_text: roles of messages that hold a single string, so that their texts are joined; ``"answer"`` for the
             messages of a response.
-        cache_markers: parts, tools and system may hold ``cache_control`` in ``extra``.
-        cache_blocks: these are blocks behind what they mark, with at most a ``ttl``, and none inside a result.
+        cache_markers: parts, tools and system may have a cache breakpoint, as ``cache_control`` in ``extra``.
+        cache_blocks: cache breakpoints are blocks after what they mark, with at most a ``ttl``, and never inside a
+            result.
         params: names of ``PARAMS`` that it has a place for.
         required: names of ``PARAMS`` without which a request is refused → the value that is written by default.
-        schema_keys: keys of the parameter ``response_schema``, beside "schema", that can be expressed.
+        schema_keys: keys of the parameter ``response_schema``, other than "schema", that can be expressed.
         schema_required: keys of it without which it is refused → the value that is written by default.
         key_header: the request header for an API key; in ``authorization`` it is ``Bearer KEY``.
         headers: further headers without which a request is refused → the value that is written by default.
@@ -147,15 +148,15 @@ class AnswerCapabilities:
     Attributes:
         interleaved: text, reasoning and calls keep their order; otherwise reasoning, text, calls.
         stops: values of ``ModelResponse.stop`` that can be expressed.
-        stop_required: a complete answer always has a finish reason.
+        stop_required: a complete response always has a finish reason.
         stop_is_end: the event with the finish reason of a stream is the one that ends it.
-        stop_by_calls: the finish reason is "stop" with and without tool calls: the calls tell.
+        stop_by_calls: the finish reason is "stop" with and without tool calls; only the calls show the difference.
         fields: of ``"id"`` and ``"model"``, those that a response has.
-        needs: members that a response never lacks → the value that is written by default.
+        needs: members that a response always has → the value that is written by default.
         usage_required: a response is refused without token counts.
-        usage_fields: counts of ``ir.Usage`` that can be expressed beside input and output.
-        usage_needed: counts of ``ir.Usage`` that are never absent: 0 is written if nothing is known.
-        error_fields: fields of ``ir.ApiError`` that can be expressed beside its message.
+        usage_fields: counts of ``ir.Usage`` that can be expressed in addition to input and output.
+        usage_needed: counts of ``ir.Usage`` that are always present: 0 is written if nothing is known.
+        error_fields: fields of ``ir.ApiError`` that can be expressed in addition to its message.
         stream_errors: types that an error inside a stream can have; the first one replaces every other.
     """
 

@@ -1,8 +1,8 @@
-"""Facts about a protocol that general code asks of its adapter: plain values and pure functions, no I/O.
+"""Facts about a protocol that general code reads from its adapter: plain values and pure functions, no I/O.
 
 Each record has defaults, so that an adapter states only what differs. ``Serving`` is for the simulator, ``RawSdk`` and
 ``TransportSdk`` are for the export as a Python program, ``ImportHints`` is for importers of transcripts, and ``Traits``
-for everybody else.
+for all other code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.named_tuple import NamedTuple
 SSE_TYPE = "text/event-stream; charset=utf-8"
 
 COUNT, STORED = "count", "stored"
-"""Kinds of endpoint that the simulator answers itself: token counts, and a stored response by its id."""
+"""Values of ``SmallEndpoint.answer``: the simulator counts tokens, or returns a stored response by its id."""
 
 Body: TypeAlias = Callable[[Sequence[str], str], JsonValue]
 """Body of a small endpoint, from the names of the listed models and the name in the path."""
@@ -31,9 +31,9 @@ class SmallEndpoint:
     """A path that clients call in addition to the conversation, such as the list of models.
 
     Attributes:
-        methods: those it accepts.
-        path: has to match the end of the path; its first group is a name.
-        answer: ``COUNT``, ``STORED``, or the function that makes the body.
+        methods: HTTP methods that it accepts.
+        path: pattern that has to match the end of the path; its first group is a name.
+        answer: ``COUNT``, ``STORED``, or the function that returns the body.
     """
 
     methods: tuple[str, ...]
@@ -79,7 +79,7 @@ class RequestClues:
 
     Attributes:
         headers: request headers, in lower case, that only clients of this protocol send.
-        base: part of the path in front of the API's own path; empty if none.
+        base: part of the path before the API's own path; empty if none.
         paths: matches paths that no other protocol has; empty if none.
     """
 
@@ -106,15 +106,14 @@ class BaseVariable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Facts that a simulator, or a gateway that answers itself, needs to speak the protocol.
+    """Facts that a simulator, or a gateway that responds itself, needs to serve the protocol.
 
     Attributes:
         call_id: shape of the id of a tool call: ``{22}`` is that many letters and digits, ``{name}`` the tool,
             ``{n}`` the number of the call; empty if calls have no ids.
         answer_id: shape of the id of a response; empty if it has none.
         answer_prefix: prefix of the id that a gateway gives a response it converts; empty if any id will do.
-        item_ids: "text", "call", "custom" and "reasoning" → shapes of the ids of items, if these are items of their
-            own.
+        item_ids: "text", "call", "custom" and "reasoning" → shapes of the ids of items, if these are separate items.
         signature_beside_call: members of a signed tool call that hold the signature, from the signature.
         stream_type: content type of a stream.
         array_unless: a stream is one JSON array unless the query has this; empty if it never is.
@@ -165,7 +164,7 @@ class RawSdk(NamedTuple):
     Attributes:
         paths: ends of the path that belong to the call; what is before them is the base URL.
         answer, stream: types of the response, whole and streamed.
-        ambient: environment variables that it reads, and sends, unasked.
+        ambient: environment variables that it reads and sends by itself.
         token_argument: argument of the client for a bearer token.
     """
 
@@ -199,13 +198,13 @@ class ImportHints:
     """Facts for importers of transcripts that do not keep the wire.
 
     Attributes:
-        providers: words in the name of a provider whose models are asked in this protocol.
+        providers: words in the name of a provider whose models use this protocol.
         models: words in the name of a model, for transcripts that name no provider.
         apis: names of this protocol in transcripts of clients ("openai-completions").
         carrier: place of reasoning in a rebuilt message.
         has_plain_params: parameters such as ``temperature`` are members of the request body itself.
         error_prefix: put before the text of a failed tool result by clients, since results have no error flag.
-        list_key: key of the list of messages, if no other protocol has it: it tells a request whose messages a log
+        list_key: key of the list of messages, if no other protocol has it: it identifies a request whose messages a log
             keeps elsewhere.
     """
 
@@ -227,7 +226,7 @@ class TokenCounts(NamedTuple):
         cached: tokens read from a cache, in every spelling; only where ``prompt`` contains them.
         reasoning: tokens of the reasoning; only where ``output`` contains them.
         beside: counts that ``total`` may contain in addition to prompt and output.
-        limits: pointers, in a request, of the most tokens that the model may write.
+        limits: pointers, in a request, of the maximum number of tokens that the model may write.
     """
 
     at: str = "/usage"
@@ -242,7 +241,7 @@ class TokenCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Facts that rules, repairs, conversion and probes ask for.
+    """Facts that rules, repairs, conversion and probes need.
 
     Attributes:
         warm_up: (parameter, value) of a request that only fills the server's memory; None if there is none.
@@ -257,20 +256,21 @@ class Traits:
         common_carriers: carriers of reasoning that any server of the protocol may use.
         usage_request: members of a request that ask for the token counts of a stream, which come only then.
         reasoning_request: members of a request that ask for reasoning that can be sent back.
-        thinking_request: value of ``ModelRequest.thinking`` that makes a model show its reasoning; None if unasked.
+        thinking_request: value of ``ModelRequest.thinking`` that makes a model show its reasoning; None if it shows it
+            by default.
         call_format: name of native tool calls in a capability profile; empty for the name of the protocol.
-        custom_tools_are_rare: most providers accept function tools alone: a contract has to state the others.
+        custom_tools_are_rare: most providers accept only function tools: a contract has to state others.
         empty_is_message: JSON is made of protobuf messages: empty members are left out, and ``{}`` is a message.
         partial_markers: pieces of bytes that show tool calls in pieces, which the SDK passes on unjoined.
-        clients_build_all: known SDKs are compared in all that they build; otherwise in the calls alone.
+        clients_build_all: known SDKs are compared in everything that they build; otherwise only in the calls.
         clients_read_lines: SDKs read an event stream line by line.
         places: name of a place in a request ("tool.description") → a pointer with wildcards, as in the relations of
-            contracts (``profiles/README.md`` lists the names); the protocol lacks what is not there.
+            contracts (``profiles/README.md`` lists the names); a place without an entry does not exist in the protocol.
         carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in
             any other object it is misplaced, as are the fields of other protocols.
         token_counts: where the token counts of a response are.
-        answer_form_differs: a request has another form for what the model said than a response.
-        end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
+        answer_form_differs: a request has a different form for messages of the model than a response.
+        end_repeats_calls: the event that ends a stream contains the whole response, and SDKs read the calls from it.
     """
 
     warm_up: tuple[str, JsonValue] | None = None

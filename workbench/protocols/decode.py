@@ -1,4 +1,4 @@
-"""Decode one exchange: find its protocol, decode both sides, and answer where a node's bytes are."""
+"""Decode one exchange: find its protocol, decode both sides, and find the bytes of each node."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from workbench.wire import (
 
 REQUEST, RESPONSE = "request", "response"
 _UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
-"""Rule of what was claimed by a protocol and could not be decoded, by side."""
+"""Slug of the rule for a side that a protocol claims and that could not be decoded, by side."""
 _MOST_AROUND = 12
-"""Members of an envelope that an answer by itself may lie in."""
+"""Members of an envelope that may contain a response without a request."""
 
 _WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
 ERROR_ALONE = "the body contains only an error"
@@ -56,48 +56,48 @@ ERROR_ALONE = "the body contains only an error"
 BESIDE = "not a model exchange: its URL belongs to another operation"
 TOOL_SIDE = "not a model exchange: an MCP connection or a request on it"
 TEXT = "text"
-"""The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
+"""Name of the protocol for plain text of a model: the body is the response, and its only leaf."""
 AS_TEXT = (
     "read as plain text: contains no tool call, no section and no known format; "
     "use --protocol text for text that a model wrote"
 )
-"""Problem of a text that nobody said to be a model's and that does not look like one."""
+"""Problem of a text that was not declared as a model's and does not look like one."""
 
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
-"""Anomalies that say how a stream ended; while it still arrives, it has not."""
+"""Anomalies of the end of a stream; they do not count while it is still arriving."""
 
 _LIKELY = 0.2
-"""Claim of a protocol on a body that makes it one of the protocols asked for, however much another one claims it."""
+"""Minimum claim on a body with which a requested protocol is chosen, even if another one has a higher claim."""
 
 _SHOWN_FAULTS = 3
 _BLANKS = 64
-"""Bytes in which a body begins that is not blank."""
+"""Number of bytes in which a body that is not blank has to begin."""
 
 _ERROR_TYPE = "x-amzn-errortype"
-"""Header that names the type of an error whose body is a message alone, with or without a URL after a colon."""
+"""Header with the type of an error whose body has only a message; a URL may follow after a colon."""
 
 
 class DecodedExchange:
-    """One exchange with what could be read of it.
+    """One exchange with everything that could be decoded.
 
     Attributes:
         index: position in the session, from zero.
         protocol: name; None if it is not a model exchange.
         protocol_from: how the protocol was found, in words.
-        request, response: None where the side is missing or could not be decoded; ``problems`` says why. Of an
-            exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
-            decoded of it is no problem yet.
+        request, response: None if the side is missing or could not be decoded; ``problems`` states why. In an exchange
+            that is still open, ``response`` is what has arrived so far, without anomalies of its end; parts that cannot
+            be decoded are not a problem yet.
         request_body, response_text: content-decoded bodies; that of a request may be in pieces, which ``request_text``
             joins.
-        request_reading: what later requests read on from; None without ``known``.
-        framing: what separates the events of a response that is a stream.
-        events: blocks of the response when it is a stream.
-        facts: what was found out about it already (``history.fact``).
+        request_reading: reading from which later requests continue; None without ``known``.
+        framing: what separates the events of a streamed response.
+        events: events of a streamed response; empty otherwise.
+        facts: results that were already derived from it (``history.fact``).
 
     Args:
-        before: the same exchange when less of it was there: its request is decoded already.
+        before: the same exchange when it had less content: its request is already decoded.
         known: messages of other requests of the session, which this one may repeat.
-        among: protocols of which it is one, unless its URL or its body is plainly of another; none: of any.
+        among: protocols to choose from, unless URL or body clearly belong to another one; empty for all.
     """
 
     def __init__(
@@ -165,19 +165,19 @@ class DecodedExchange:
 
     @property
     def unread(self) -> str:
-        """Why nothing of a response that came could be read; "" where it could, or none came."""
+        """Reason why a response could not be decoded; empty if it was, or if there is none."""
         if self.response or self.is_arriving:
             return ""
         return "; ".join(p.message for p in self.problems if p.message.startswith(f"{RESPONSE}: "))
 
     @property
     def answer(self) -> ModelResponse | None:
-        """The response once it is all there."""
+        """The response; None while it is still arriving."""
         return None if self.is_arriving else self.response
 
     @property
     def is_arriving(self) -> bool:
-        """More of the exchange may come: how it ends is not known."""
+        """True if more of the exchange may arrive, so that its end is unknown."""
         return self.exchange.state is State.OPEN
 
     def _detect(self, protocol: str | None, among: Collection[str]) -> tuple[str | None, str]:
@@ -372,7 +372,7 @@ class DecodedExchange:
 
     @cached_property
     def is_blank(self) -> bool:
-        """The request has no body, or one of blanks."""
+        """True if the request has no body, or only blanks."""
         return not self.request_body.between(0, _BLANKS).strip() and not self.request_text.strip()
 
     @cached_property
@@ -382,11 +382,11 @@ class DecodedExchange:
 
     @cached_property
     def request_members(self) -> Members:
-        """The top-level members of the request body, parsed once for all who ask."""
+        """The top-level members of the request body, parsed once."""
         return self.request_reading.members if self.request_reading else Members(self.request_body)
 
     def request_has(self, test: Callable[[bytes], object]) -> bool:
-        """A test is true of the request body; of one that continues another, only the new part is examined.
+        """True if a test is true of the request body; if it continues another request, only the new part is examined.
 
         Args:
             test: a function of a module, true of a text if it is true of a part of it between two messages.
@@ -395,7 +395,7 @@ class DecodedExchange:
 
     @cached_property
     def response_index(self) -> JsonIndex:
-        """Byte spans of a response body that is no stream."""
+        """Byte spans of a response body that is not a stream."""
         return JsonIndex(self.response_text)
 
     @cached_property
@@ -412,7 +412,7 @@ class DecodedExchange:
         return decoded.messages if decoded else ()
 
     def place(self, side: str, pointer: str) -> WirePlace:
-        """Place of a pointer's bytes; empty if it is not on the wire."""
+        """Byte range of a pointer; empty if it is not on the wire."""
         if side == RESPONSE and self.events:
             return self._stream_place(pointer)
         if self.protocol == TEXT:
@@ -422,14 +422,14 @@ class DecodedExchange:
         return WirePlace((span,)) if span else WirePlace()
 
     def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> WirePlace:
-        """Place of characters ``piece`` of a text field of a part."""
+        """Byte range of the characters ``piece`` of a text field of a part."""
         first, _ = part.source.slices.get(name, (0, 0))
         piece = (first + piece[0], first + piece[1])
         slices = {**part.source.slices, name: piece}
         return self.place_of(side, message, replace(part, source=replace(part.source, slices=slices)), name)
 
     def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> WirePlace:
-        """Place of a part, or of one field; of a part that is a slice of a string, the place of that slice."""
+        """Byte range of a part, or of one field; of a part that is a slice of a string, the range of that slice."""
         slice_ = part.source.slices.get(name or "text")
         if side == RESPONSE and self.events:
             segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
@@ -443,7 +443,7 @@ class DecodedExchange:
         return found.cut(self.request_text if side == REQUEST else self.response_text, *slice_) if slice_ else found
 
     def arrival(self, event: SseEvent) -> float | None:
-        """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""
+        """Seconds from the start of the exchange until the event had arrived; None if the recording has no times."""
         body = self.exchange.response.body if self.exchange.response else None
         if body is None or body.encoding or not body.is_raw:
             return None  # the times are those of other bytes
@@ -451,7 +451,7 @@ class DecodedExchange:
         return body.chunks[position].at if position < len(body.chunks) else None
 
     def place_events(self, numbers: tuple[int, ...]) -> WirePlace:
-        """The byte ranges of whole blocks of the stream."""
+        """The byte ranges of whole events of the stream."""
         known = [n for n in numbers if 0 <= n < len(self.events)]
         return WirePlace(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
 

@@ -3,9 +3,9 @@
 A ``GrowingHistory`` holds such messages in order, with results computed along them (``Fold``). The messages of a
 request are a ``HistoryPrefix`` of it: what was computed for the messages that it repeats is not computed again. A
 history that differs from some message on is a fork, which shares the results up to there. ``fact`` keeps a result that
-depends on one message alone, wherever it comes again.
+depends on one message alone, wherever the message is repeated.
 
-All this changes the time that an inspection takes and never its result.
+This changes only the time of an inspection, and never its result.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 class RepeatedMessage(Message):
-    """A message that may come again, with the facts that were computed from it. It equals a message without them.
+    """A message that may be repeated, with the facts computed from it. It equals the same message without them.
 
     Args:
-        facts: by the function that computed them; shared by the same message at several places.
-        text: its bytes.
+        facts: function that computed a fact → the fact; shared by the same message at several places.
+        text: bytes of the message.
     """
 
     __slots__ = ("facts", "text")
@@ -58,7 +58,7 @@ class RepeatedMessage(Message):
 
 
 def text_of(message: Message) -> bytes | None:
-    """Bytes of a message that may come again; None if it was decoded with its whole request."""
+    """Bytes of a message that may be repeated; None if it was decoded with its whole request."""
     return message.text if isinstance(message, RepeatedMessage) else None
 
 
@@ -66,10 +66,10 @@ class Fold(Protocol):
     """A result that is computed message by message."""
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Go on with the messages of a history that were not read yet; all of them are given."""
+        """Read the messages of a history that were not read yet; the argument has all of them."""
 
     def fork(self, length: int) -> Self:
-        """The same for the first messages alone."""
+        """The same result for only the first messages."""
 
 
 F = TypeVar("F", bound=Fold)
@@ -79,10 +79,10 @@ class GrowingHistory:
     """Messages that requests repeat, in order.
 
     Attributes:
-        messages: each at its place.
+        messages: the messages, each with its index.
         texts: their bytes.
-        anomalies: (index, anomaly) of what was noticed about them; pointers are absolute.
-        size: bytes of the texts.
+        anomalies: (index, anomaly) of their anomalies; pointers are absolute.
+        size: number of bytes of the texts.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class GrowingHistory:
         self._folds: dict[Hashable, Fold] = {}
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
-        """Number of first messages that have these texts."""
+        """Number of messages at the beginning that have these texts."""
         return len(self.texts) if self.texts == texts[: len(self.texts)] else count_alike(self.texts, texts)
 
     def append(self, text: bytes, message: Message, anomalies: Iterable[Anomaly]) -> None:
@@ -104,7 +104,7 @@ class GrowingHistory:
         self.size += len(text)
 
     def count_anomalies(self, length: int) -> int:
-        """Number of what was noticed about the first messages."""
+        """Number of anomalies of the first messages."""
         return bisect_left(self.anomalies, length, key=itemgetter(0))
 
     def fork(self, length: int) -> GrowingHistory:
@@ -123,7 +123,7 @@ class GrowingHistory:
         return found
 
     def fold(self, make: Callable[..., F], *terms: Hashable) -> F:
-        """``make(*terms)``, which has read all messages there are."""
+        """The fold ``make(*terms)``, after it has read all messages."""
         key = (make, terms)
         found = self._folds.get(key)
         if found is None:
@@ -133,22 +133,22 @@ class GrowingHistory:
 
 
 def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
-    """Number of first texts that are the same."""
+    """Number of texts at the beginning that are equal."""
     return sum(1 for _ in takewhile(bool, map(eq, some, others)))
 
 
 class HistoryPrefix(tuple[Message, ...]):
-    """The messages of a request that are the first ones of a history that grows."""
+    """The messages of a request, which are the first ones of a growing history."""
 
     history: GrowingHistory
 
     @property
     def size(self) -> int:
-        """Bytes of their texts."""
+        """Number of bytes of their texts."""
         return self.history.size - sum(map(len, self.history.texts[len(self) :]))
 
     def fold(self, make: Callable[..., F], *terms: Hashable) -> F:
-        """``make(*terms)``, which has read at least these messages: it may know later ones too."""
+        """The fold ``make(*terms)``, after it has read at least these messages; it may have read later ones, too."""
         return self.history.fold(make, *terms)
 
 
@@ -226,18 +226,18 @@ def merged_turns(messages: tuple[Message, ...]) -> Sequence[tuple[int, int]]:
 
 
 class HasFacts(Protocol):
-    """Anything that keeps facts about itself."""
+    """Object that keeps facts about itself."""
 
     @property
     def facts(self) -> dict[Any, Any]: ...
 
 
 def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
-    """``find(known, *terms)``, computed once for a message that may come again, or for an exchange.
+    """The result of ``find(known, *terms)``, computed once for a message that may be repeated, or for an exchange.
 
     Args:
-        find: a function of a module, whose result depends on its arguments; of a message, on all of it but its place.
-        terms: hashable.
+        find: a function of a module whose result depends only on its arguments; of a message, not on its position.
+        terms: further arguments; hashable.
     """
     if type(known) is Message:
         return find(known, *terms)

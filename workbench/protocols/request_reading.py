@@ -1,4 +1,4 @@
-"""The reading of a request body, with the places of its messages, from which the next request is read on."""
+"""A request body as read, with the places of its messages: the reading of the next request continues from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.protocols.known_messages import KnownMessages
 
 ReadRequest: TypeAlias = "Callable[[JsonValue, KnownMessages | None], ModelRequest]"
-"""Makes a request of a parsed body; with known messages, of one that holds the texts of its messages."""
+"""Function that makes a request from a parsed body; with known messages, from one with the texts of its messages."""
 
 TextTest: TypeAlias = Callable[[bytes], object]
 
@@ -27,9 +27,9 @@ class RequestForm(NamedTuple):
 
     Attributes:
         read: a function of a module.
-        key: of the list with the messages in the body.
-        shapes: test of the messages from which other fields of the request are read too; None if the adapter changes
-            what ``read`` returns.
+        key: key of the list with the messages in the body.
+        shapes: test for messages from which other fields of the request are read, too; None if the adapter changes what
+            ``read`` returns.
     """
 
     read: ReadRequest
@@ -39,14 +39,15 @@ class RequestForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestReading:
-    """A body, and what was read of it.
+    """A body, and what was read from it.
 
     Attributes:
         protocol: name of the adapter.
-        values: the members of the body beside the messages, parsed.
-        noted: how many anomalies of the request come before those of its messages, and where those behind begin.
-        is_apart: no field but ``messages`` was read from the messages.
-        found_of_fields: what was found out about all but the messages, for the readings that differ in these alone.
+        values: the members of the body other than the messages, parsed.
+        noted: number of anomalies of the request before those of its messages, and the index of the first one after
+            them.
+        is_apart: no field except ``messages`` was read from the messages.
+        found_of_fields: results about everything except the messages, for readings that differ only in these.
     """
 
     protocol: str
@@ -72,7 +73,7 @@ class RequestReading:
         return JsonIndex(text, layer)
 
     def span_in_message(self, pointer: str) -> tuple[int, int] | None:
-        """Byte range of a value in a message, whose own text is scanned once; None if it is absent or elsewhere."""
+        """Byte range of a value in a message, whose text is scanned once; None if it is absent or not in a message."""
         key, number, rest = pointer[1:].split("/", 2) if pointer.count("/") > 2 else ("", "", "")
         if key != self.outline.list.name or not number.isdecimal() or not int(number) < len(self.request.messages):
             return None
@@ -84,7 +85,7 @@ class RequestReading:
         return (start + span[0], start + span[1]) if span else None
 
     def has(self, test: TextTest) -> bool:
-        """The test is true for the body; only its new part is examined.
+        """True if the test is true of the body; only its new part is examined.
 
         Args:
             test: a function of a module, true of a text if it is true of a part of it that holds no whole message.
@@ -95,7 +96,7 @@ class RequestReading:
         return False
 
     def values_of(self, other: ListOutline, text: BodyText) -> Mapping[str, JsonValue]:
-        """The values of a body that differs from this one behind a message. Raises WireError."""
+        """The values of a body that differs from this one after some message. Raises WireError."""
         if other.tail == self.outline.tail:
             return self.values
         after = {m.name: text.between(m.start + other.end, m.end + other.end) for m in other.after}
@@ -103,12 +104,12 @@ class RequestReading:
         return before | {name: loads(value, levels=1) for name, value in after.items()}
 
     def learn(self, before: RequestReading, kept: int) -> None:
-        """Take over what ``has`` found out about a body that begins with the same messages."""
+        """Take over the results of ``has`` for a body that begins with the same messages."""
         end = self.outline.place(kept - 1)[1]
         self._clean.update({test: min(at, end) for test, at in before._clean.items()})
 
     def texts_of_members(self) -> Iterator[tuple[str, bytes]]:
-        """(name, text) of the members of the body beside the messages."""
+        """(name, text) of the members of the body other than the messages."""
         end = self.outline.end
         for member in (*self.outline.before, *(member.move(end) for member in self.outline.after)):
             yield member.name, self.text.between(member.start, member.end)

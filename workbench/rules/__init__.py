@@ -1,10 +1,10 @@
 """Rules: findings about a chain under a provider's contract.
 
 In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange.
-One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
-``review(case, findings)``, which decides last about what all families found. The page of each rule is
+A family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
+``review(case, findings)``, which runs after all checks and may change their findings. The page of each rule is
 ``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``schema_check`` is no
-family: it checks one schema against every contract. It may import the core and the rooms up to ``diff``.
+family: it checks one schema against every contract. This room may import the core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations
@@ -168,20 +168,20 @@ __all__ = [
 
 
 FAILED = "program.rule-failed"
-"""Slug of the finding that says a family of rules broke on an exchange: a fault of this program, not of the traffic."""
+"""Slug of the finding that a family of rules failed on an exchange: a fault of this program, not of the traffic."""
 
 _UNREAD_FAMILY = "unread"
-"""The only family that says something of an exchange of which nothing was decoded."""
+"""The only family that checks an exchange of which nothing was decoded."""
 
 REFUSED = "answer.error"
-"""Slug of the finding that is left out where a break of the request tells why the answer is a refusal."""
+"""Slug of the finding that is left out if a break of the request explains the refusal."""
 
 
 def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
-    """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire.
+    """Every finding of an exchange: the worst first, of equal ones the one that the response names, then in wire order.
 
     Args:
-        is_shared: findings are shared with other contracts under which the same exchange is judged.
+        is_shared: findings are shared with other contracts under which the same exchange is checked.
     """
     names = families_for(case, "check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
@@ -198,7 +198,7 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
 
 
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
-    """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
+    """The verdict on a request from its findings under a contract; advice (costs, risks) does not count."""
     found = tuple(findings)
     rules = filter(None, map(find_rule, {finding.rule for finding in found}))
     slugs = [rule.slug for rule in rules if rule.is_advice]
@@ -210,7 +210,7 @@ def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
 
 
 def _run(name: str, case: RuleContext) -> Iterator[Finding]:
-    """One family. Its own faults end it and are shown: the other families still answer."""
+    """Findings of one family. If it raises, that is a finding, too, and the other families still run."""
     try:
         for finding in family(name).check(case):
             if not isinstance(finding, Finding):

@@ -1,11 +1,11 @@
 """Findings by their causes: a fault that a client repeats in every request is one finding, with the range it lasts.
 
-Requests repeat their history, and so a fault in it is found again in each of them. What makes it the same is its
-``cause``: the rule and what it is about, within one conversation. One that is refused with the provider's own words, or
-weighs more than before, is no repetition.
+Requests repeat their history, so a fault in it is found again in each of them. Its ``cause`` identifies it: the rule
+and its subject, within one conversation. A fault that is refused with the provider's own words, or has a higher
+severity than before, is no repetition.
 
-Some clients make the same fault again in every turn: no new one, but one at several places. It is joined to one finding
-too, and so are all places at which one fact of a contract is contradicted.
+Some clients make the same fault again in every turn. These findings are joined to one with several places, and so are
+all places at which one fact of a contract is contradicted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from workbench.rules._carried_findings import CarriedFindings, FindingLog, Findi
 
 
 class Causes:
-    """The causes of findings that come in order of their exchanges. Those of the last exchanges can be taken back.
+    """The causes of findings, added in order of their exchanges; those of the last exchanges can be removed again.
 
     Attributes:
-        members: the findings of each cause that were made, in order of exchanges; causes in order of their first ones.
+        members: the findings of each cause, in order of exchanges; causes are in the order of their first findings.
     """
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
@@ -45,7 +45,7 @@ class Causes:
             self.add(finding)
 
     def add_row(self, findings: Sequence[Finding]) -> None:
-        """The findings of a further exchange. What it carries from the one before is not looked at one by one."""
+        """Add the findings of the next exchange. Findings that it carries from the one before are added together."""
         if not isinstance(findings, CarriedFindings):
             for finding in findings:
                 self.add(finding)
@@ -67,7 +67,7 @@ class Causes:
         held.carry(findings)
 
     def add(self, finding: Finding, others: int = 0) -> int:
-        """A further finding. Two parts that say the same are two faults, in this request and in the next.
+        """Add a finding. Two parts with the same content are two faults, in this request and in the next.
 
         Args:
             others: number of findings of the same cause that the exchange carries.
@@ -91,7 +91,7 @@ class Causes:
         return number
 
     def cut(self, exchange: int) -> None:
-        """Take back what was found in an exchange and behind it."""
+        """Remove the findings of an exchange and of all later ones."""
         while self._log and self._log[-1][0] >= exchange:
             index, key, number = self._log.pop()
             self.members[number].pop()
@@ -116,7 +116,7 @@ class Causes:
             self._hold(row)
 
     def of(self, exchange: int) -> list[tuple[int, Finding]]:
-        """(number of the cause, finding) of what holds in an exchange, in the order of the wire."""
+        """(number of the cause, finding) of the findings that hold in an exchange, in wire order."""
         made, row = self._in.get(exchange, []), self._carried.get(exchange)
         if row is None:
             return made
@@ -175,7 +175,7 @@ def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding for each cause; ``last`` is the last exchange in which it holds.
 
     Args:
-        findings: of a session, in order of their exchanges.
+        findings: findings of a session, in order of their exchanges.
     """
     return tuple(_join_places(Causes(findings).findings()))
 
@@ -253,10 +253,10 @@ def _lasting(group: Sequence[Finding], last: int) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class ContradictedFact:
-    """A fact that requests of a session contradict.
+    """A fact that accepted requests of a session contradict.
 
     Attributes:
-        by: who accepted them.
+        by: who accepted the requests: a host, or a gateway.
         exchanges: indices of the accepted exchanges, from zero.
     """
 

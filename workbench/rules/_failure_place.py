@@ -43,7 +43,7 @@ _VAGUE = ("gateway", "provider-failed")
 
 
 def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
-    """The provider judged the request: it says so, or nothing says otherwise."""
+    """True if the provider refused the request itself: the error shows that, or nothing shows otherwise."""
     if refusal is None:
         return 400 <= status < 500
     if refusal.kind.name in _VAGUE and status in (400, 422):
@@ -96,7 +96,7 @@ def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str) -> Err
 
 
 def place_of_text(text: str, decoded: DecodedExchange, contract: Contract) -> ErrorPlace | None:
-    """The place in a request that an error message speaks of, as it was pasted: a body, a line of a log, a sentence."""
+    """The place in a request that a pasted error message is about: a body, a line of a log, a sentence."""
     error = _error_in(text)
     matches = explain(text)
     match = next((m for m in matches if m.rule), None)
@@ -116,7 +116,7 @@ def _error_in(text: str) -> ApiError:
 def places_beside(
     refusal: KnownRefusal, place: ErrorPlace, error: ApiError, decoded: DecodedExchange
 ) -> tuple[str, ...]:
-    """The other places that a refusal may be about just as well: further media of its kind."""
+    """The other places that a refusal may equally be about: further media of its kind."""
     if refusal.kind.at not in ("media", "url"):
         return ()
     return tuple(p.pointer for p in _media(error.message, decoded) if p.pointer != place.pointer)
@@ -243,12 +243,12 @@ def cause_words(refusal: KnownRefusal) -> str:
 
 
 def who_says(refusal: KnownRefusal) -> str:
-    """Name of whoever reports the failure, if that is not the provider."""
+    """Name of the client or gateway that reports the failure; empty if it is the provider."""
     return "" if refusal.speaker.who == "provider" else f"from the {refusal.speaker}"
 
 
 def in_stream(message: str, refusal: KnownRefusal | None, known_as: str) -> str:
-    """A sentence on an error inside a stream, with its kind, who says it, and where the cause lies."""
+    """A sentence on an error inside a stream, with its kind, its author, and the place of the cause."""
     if refusal is None or not refusal.is_telling:
         return message + known_as
     said = f"{message}: {refusal.says()}{known_as}"

@@ -1,4 +1,4 @@
-"""Differences of one turn between two hops: bodies of one protocol value by value, those of two by what they say."""
+"""Differences of one turn between two hops: value by value in one protocol, by meaning between two."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _DEEDS = {
     **dict.fromkeys((DamageKind.CONTENT_SHAPE, DamageKind.TEXTS_MERGED, DamageKind.TEXTS_SPLIT), _RESHAPED),
     **dict.fromkeys((*SPELLING, DamageKind.DUPLICATES_LOST), _RESPELLED),
 }
-"""Every other kind is a changed value."""
+"""Kinds of damage by kind of change; every other change is a changed value."""
 
 _HEADERS = ("anthropic-beta", "anthropic-version", "openai-beta")
-"""Headers that change what a provider makes of a body."""
+"""Headers that change how a provider reads a body."""
 
 _BESIDE = frozenset({"cache_control", "citations", "annotations", "refusal", "logprobs", "index", "caller", "strict"})
-"""Members of messages and tools whose loss costs something and breaks nothing."""
+"""Members of messages and tools whose loss has a cost but breaks nothing."""
 
 _CHAIN = frozenset(
     {
@@ -72,7 +72,7 @@ def check_request(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding
 
 
 def check_answer(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
-    """Differences between the response of the model and the one that the client got; of one attempt only."""
+    """Differences between the response of the model and the one that the client received, after a single attempt."""
     mine, theirs = case.decoded.exchange.response, inner.exchange.response
     if not mine or not theirs or (mine.status >= 400) != (theirs.status >= 400):
         return

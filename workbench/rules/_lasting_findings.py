@@ -1,14 +1,14 @@
 """Findings that hold in request after request: each is made once, and carried by the requests that repeat its message.
 
-A request continues another one: its first messages, its tools and its parameters are the same. What a check finds about
-one of those messages is then the same too, if it depends on nothing but the message, its neighbours, and the fields
-beside the messages. Such a check is marked with ``of_messages``. It is asked about the last turns alone; what was found
-before is in a ``FindingLog``, of which each row of the timeline holds a beginning (``CarriedFindings``). Checks marked
-with ``reads_fields`` are not asked again: what they found comes first in the log.
+If a request continues another one, its first messages, its tools and its parameters are the same. Then a check finds
+the same about one of those messages, if it depends only on the message, its neighbours, and the fields next to the
+messages. Such a check is marked with ``of_messages``. It runs only on the last turns; earlier findings are in a
+``FindingLog``, of which each row of the inspection has a beginning (``CarriedFindings``). Checks marked with
+``reads_fields`` do not run again: their findings come first in the log.
 
-Findings are logged when two turns of the model are behind them: a fault at the end of a request may be none when the
-conversation continues. Where anything else differs that they may depend on (the provider refused, another request came
-in between, a call was answered late, a duty ended), all is found again.
+A finding is logged when two turns of the model follow its message: a fault at the end of a request may be none when the
+conversation continues. If anything else differs that findings may depend on (the provider refused, another request came
+in between, a call was answered late, a duty ended), everything is checked again.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 Check: TypeAlias = Callable[["RuleContext"], Iterable[Finding]]
 
 BEHIND = 2
-"""Turns of the model that are behind a message when what was found about it is kept."""
+"""Number of turns of the model that follow a message when its findings are logged."""
 
 _REPEATED = WireOrder(0, "", (0, 0), "", "", 0)
-"""Mark of a finding of which nothing but the message is to be found out yet."""
+"""Mark of a finding for which only the message is still to be determined."""
 
 
 OF_FIELDS = WireOrder(0, "", (0, 0), "", "", BESIDE)
-"""Mark of a finding about what is beside the messages."""
+"""Mark of a finding about fields next to the messages."""
 
 
 def of_messages(check: Check) -> Check:
-    """Declare that what a check finds about a message of the request holds while requests repeat it.
+    """Declare that the findings of a check about a message of the request hold while requests repeat it.
 
-    It reads the message, those of the same turn and of the turn behind it, the lines and entries of the chain that
-    begin there, the contract, and the fields beside the messages. It may find things in the answer too.
+    The check reads the message, those of the same turn and of the turn after it, the lines and entries of the chain
+    that begin there, the contract, and the fields next to the messages. It may have findings on the response, too.
     """
 
     @wraps(check)
@@ -121,19 +121,19 @@ class _LogInUse:
 _NOTHING = _Point(0, 0, 0)
 
 MOST_KINDS = 4
-"""Kinds of requests of which findings are kept in one conversation: it changes its parameters now and then."""
+"""Number of kinds of requests for which findings of a conversation are kept: its parameters change now and then."""
 
 MOST_LANES = 16
-"""Conversations of one history of which findings are kept: retries and branches of it."""
+"""Number of conversations of one history for which findings are kept: retries and branches."""
 
 
 class LaneFindings:
-    """What the exchanges of a conversation found about the messages of a history.
+    """Findings of the exchanges of a conversation about the messages of a history.
 
     Attributes:
         last: the last exchange whose request had these messages; -1 if there was none.
         shown: number of messages that it had.
-        known: by what findings depend on beside the messages.
+        known: findings, by what they depend on in addition to the messages.
     """
 
     def __init__(self) -> None:
@@ -193,16 +193,16 @@ class _Same:
 
 
 class KnownFindings:
-    """What an exchange takes from those before it, and gives to those behind it.
+    """Findings that an exchange takes over from earlier exchanges, and passes on to later ones.
 
     Args:
-        lane: of the history of its request.
-        is_final: nothing of it will be taken back.
-        is_plain: tells whether nothing is found about a request that depends on all that is found about it.
+        lane: findings on the history of its request.
+        is_final: the exchange will not be inspected again.
+        is_plain: function that is true if no finding on the request depends on all its other findings.
 
     Attributes:
-        start: number of the first messages about which all is known.
-        has_fields: what is beside the messages is known, too.
+        start: number of first messages whose findings are all known.
+        has_fields: findings on the fields next to the messages are known, too.
     """
 
     def __init__(self, lane: LaneFindings, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> None:
@@ -214,7 +214,7 @@ class KnownFindings:
         self._key: Hashable = None
 
     def begin(self, case: RuleContext) -> None:
-        """Find out how far everything is known."""
+        """Determine up to which message all findings are known."""
         self._key = _key(case) if self._is_plain(case) else None
         if self._key is None:
             return
@@ -236,7 +236,7 @@ class KnownFindings:
         self.has_fields = self._grown is not None
 
     def finish(self, case: RuleContext, found: Sequence[Finding]) -> Sequence[Finding]:
-        """The findings of the exchange, with what was known; what holds for later ones is kept."""
+        """The findings of the exchange, including the known ones; those that hold for later exchanges are kept."""
         known, count, length = self._known, self._point.logged, len(case.decoded.messages(REQUEST))
         if self._is_final:
             if known is not None and self._key is not None:
@@ -286,7 +286,7 @@ def _is_of_fields_alone(finding: Finding) -> bool:
 
 
 def with_known(case: RuleContext, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> RuleContext:
-    """The case of a recorded exchange, with what is known of the history of its request.
+    """The case of a recorded exchange, with the known findings on the history of its request.
 
     Args:
         is_plain, is_final: as for ``KnownFindings``.
@@ -315,7 +315,7 @@ def _first_change(case: RuleContext, known: _LogInUse) -> float:
 
 
 def lane_of(case: RuleContext) -> LaneFindings | None:
-    """What is known of the history of a request; None if the request does not have it for itself."""
+    """Known findings on the history of a request; None if the request does not own its history."""
     messages, request = case.decoded.messages(REQUEST), case.request
     if not isinstance(messages, HistoryPrefix) or request is None or request.previous_id:
         return None

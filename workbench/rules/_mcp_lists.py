@@ -38,13 +38,13 @@ _ANY_VALUE = "2026-07-28"
 _HIDDEN = regex.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
-"""Characters without a width, those that change the direction of text, tags, and controls."""
+"""Characters without a width, characters that change the direction of text, tags, and controls."""
 
 _ODD_NAME = regex.compile(r"[^A-Za-z0-9_.-]")
 """What no name of a tool should have (revision 2025-11-25, "Tool Names")."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
-"""Joins emoji and letters of several scripts: no secret by itself."""
+"""Character that joins emoji and letters of several scripts: alone it hides nothing."""
 
 _ORDERS = regex.compile(
     r"<\s*/?\s*(?:important|system|instructions?|secret|hidden)\s*>"
@@ -75,7 +75,7 @@ class ListRead(NamedTuple):
     changed: tuple[float, ...] = ()
 
     def after(self, decoded: DecodedExchange) -> ListRead:
-        """The same, with what a message to the server and its response add."""
+        """The same, updated by a message to the server and its response."""
         exchange = decoded.exchange
         if not is_over_http(exchange) or exchange.request is None:
             return self
@@ -87,7 +87,7 @@ class ListRead(NamedTuple):
         return self if changed == self.changed else self._replace(changed=changed)
 
     def without_findings(self) -> ListRead:
-        """The same, without what was found of it."""
+        """The same, without its findings."""
         return self._replace(cursor="", changed=())
 
 
@@ -142,7 +142,7 @@ def of_list(
 
 
 _ABOUT = ("title", "description", "annotations", "outputSchema", "icons", "execution", "_meta")
-"""Members of a listed tool that say what it is; a gateway has to pass them on."""
+"""Members of a listed tool that describe it; a gateway has to pass them on."""
 
 
 def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[Finding]:
@@ -297,7 +297,7 @@ def _has_place(schema: JsonValue, path: list[str]) -> bool:
 
 
 def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str) -> Iterator[Finding]:
-    """Text of a server that shows less than it says, or that gives orders. It is marked by its form."""
+    """Findings on texts of a server with hidden characters, or with orders to the model, recognised by form."""
     if not isinstance(text, str):
         return
     hidden = [char for char in _HIDDEN.findall(text) if char != _ZERO_WIDTH_JOINER]

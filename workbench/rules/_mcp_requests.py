@@ -54,7 +54,8 @@ from workbench.toolcalls.arguments import climb
 from workbench.wire import State
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")
-"""Methods whose JSON-RPC error breaks tool use; of others an error is an answer (``resources/read``), or a probe."""
+"""Methods whose JSON-RPC error breaks tool use; for others an error is a normal response (``resources/read``), or a
+probe."""
 
 _MEMBERS: dict[str, tuple[tuple[str, type], ...]] = {
     "tools/list": (("tools", list),),
@@ -72,7 +73,7 @@ _OF_JSON_RPC = (-32700, *range(-32603, -32599))
 """Codes of JSON-RPC itself: the request was not understood, and no tool has run."""
 
 _MAY_WAIT = ("subscriptions/listen", "server/discover", "ping", "tasks/result")
-"""Methods that are answered late, or that older servers never answer."""
+"""Methods whose response comes late, or never from older servers."""
 
 _TIMED_OUT = regex.compile(r"time[d ]*[- ]?out|-32001|deadline", re.IGNORECASE)
 _UNSUPPORTED = regex.compile(r"not (?:supported|implemented)|unsupported|method not found", re.IGNORECASE)
@@ -85,7 +86,7 @@ _INVALID_INPUT = regex.compile(
     r"|(?:unknown|unexpected|unrecogni[sz]ed|extra) (?:keyword )?(?:argument|parameter|propert|field|key)",
     re.IGNORECASE,
 )
-"""Words of common validators (pydantic, zod, Ajv, Go) for arguments that they do not take."""
+"""Words of common validators (pydantic, zod, Ajv, Go) for arguments that they refuse."""
 
 _DEMANDED = regex.compile(
     r"\b(?:is|are) (?:required|missing)\b|\bmust (?:provide|specify|be (?:provided|specified|set|given))\b"
@@ -100,7 +101,7 @@ _FAILED = regex.compile(
     r'|\s*\{\s*"(?:error|errors)":\s*(?!null|false|""|\[\]|\{\})',
     re.IGNORECASE,
 )
-"""How a text begins that tells of a failure."""
+"""Beginnings of a text that reports a failure."""
 
 _REFUSES = regex.compile(
     r"[^\n.:]{0,60}\b(?:exceeds (?:the )?(?:max|limit|allowed)|must (?:not )?be\b|cannot be (?:empty|null|blank)"
@@ -113,7 +114,7 @@ _ERROR_CODE = regex.compile(r"(?i)\berr|_err|error|^E_|fail|exception")
 """Names of errors, where an object has a code and a message."""
 
 _SUCCEEDED = regex.compile(r"\bHTTP 20\d\b|\bstatus(?: code)?:? 20\d\b|\b20[1-6] \w+|\bno content\b", re.IGNORECASE)
-"""Words of a success."""
+"""Words that report a success."""
 
 _NO_SESSION = regex.compile(
     r"session (?:id )?(?:\S+ )?(?:not found|expired|terminated|unknown|invalid|does not exist|is closed)"
@@ -130,13 +131,13 @@ _STATELESS = "2026-07-28"
 """First revision without ``initialize``."""
 
 _NO_SESSION_STATUS = (400, 404)
-"""Statuses of a request without a session that the server knows; its error may be without an id."""
+"""Statuses for a request without a valid session; the error may have no id."""
 
 _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
 
 _LONG = 600
-"""Characters of a text that is read for words of failure or success."""
+"""Limit of characters of a text in which words of failure or success are looked for."""
 
 
 def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFacts | None) -> Iterator[Finding]:
@@ -144,7 +145,7 @@ def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFac
 
     Args:
         facts: what both sides declared before it.
-        channel: facts of the whole connection, once it is over; None if that is not known.
+        channel: facts of the whole connection, once it is over; None if unknown.
     """
     exchange, http = decoded.exchange, decoded.exchange.request
     if http is None:

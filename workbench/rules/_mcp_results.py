@@ -1,4 +1,4 @@
-"""Rules on what a model hears of a tool's result: lost parts, other forms, marks of failure, another's result."""
+"""Rules on a tool's result as the model receives it: lost parts, other forms, marks of failure, mix-ups."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ESCAPED = regex.compile(r'["\n\\]')
 """Characters that are escaped in a string of JSON."""
 
 _MOST_WRAPS = 3
-"""Times that a text may be in a string of JSON within another."""
+"""Limit of JSON strings nested in one another."""
 
 _CUT = regex.compile(
     r"(?i)truncat|omitted|too (?:large|long)|exceed|characters? (?:more|left)|\bcut\b|saved to|full (?:output|content)"
@@ -104,8 +104,8 @@ def of_told(
 
     Args:
         outcome: what the server returned for its call.
-        others: further outcomes that no result has told of yet.
-        client: what is known of the client.
+        others: further outcomes that no tool result contains yet.
+        client: facts about the client.
     """
     words = text_told(tool_result.result)
     if outcome.state == "refused":
@@ -181,7 +181,7 @@ def _type_of(result: JsonValue, pointer: str) -> str:
 
 
 def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
-    """Words on whether the client keeps such a part of a result from the model by rule."""
+    """Words on whether the client always withholds such a part of a result from the model."""
     rule = client.rule_for(part, result if isinstance(result, dict) else {})
     if rule and client.name:
         return f"known behaviour of {client.name}: {rule.text} ({rule.source})"

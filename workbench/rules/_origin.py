@@ -1,7 +1,7 @@
 """Origin of the damage behind a finding: an earlier request, a response, or another hop.
 
 A client repeats its history, so a fault is in every later request too. Its subject (a call, a result, a message, a
-tool) is recognised by its content and not by its place, since histories are trimmed. The fault began in the first
+tool) is recognised by its content and not by its position, because histories are trimmed. The fault began in the first
 exchange of the conversation that shows it.
 """
 
@@ -28,10 +28,10 @@ from workbench.undo_log import Journal
 from workbench.wire import translation_of
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")
-"""Rules whose findings are events of their own, however often they happen."""
+"""Rules whose findings are separate events, however often they happen."""
 
 LASTING = ("cost.tool-overhead", "retry.loop")
-"""Rules among them whose findings tell of a state that continues."""
+"""The exceptions among them: their findings describe a state that continues."""
 
 _TOOL = regex.compile(r"^/tools/(\d+)(?=/|$)")
 
@@ -70,7 +70,7 @@ class Origins:
     """Origin of every fault of a session. Exchanges are added in order.
 
     Args:
-        journal: by which what an exchange taught can be taken back.
+        journal: undo log; removes what was learned from an exchange.
     """
 
     journal: Journal
@@ -81,7 +81,7 @@ class Origins:
     _at_places: dict[Hashable, tuple[FaultId | None, Severity | None]] = field(default_factory=dict, repr=False)
 
     def trace(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings of an exchange, each with its origin where that is known and worth telling."""
+        """The findings of an exchange, each with its origin if that is known and elsewhere."""
         lane = case.earlier.id
         self.journal.put(self._lanes, case.decoded.index, lane)
         found = tuple(findings)

@@ -52,7 +52,7 @@ _FAILURE_SENTENCE = regex.compile(
 LONGEST_SENTENCE = 160
 
 BARE_STATUS = regex.compile(r"\W*(?:[a-z]+\W+){0,5}-?\d{1,10}\W*", re.IGNORECASE)
-"""A failure that says a number and not what went wrong: many have it in common."""
+"""A failure with a number and no description: many different failures have the same text."""
 
 _FAILURE_LINE = regex.compile(
     r"(?m)^[\[(<]?(?:exit[ _]?(?:code|status)|return[ _]?code|exited with(?: code)?)[\])>]?[:= ]{1,3}-?[1-9]\d{0,9}"
@@ -88,11 +88,11 @@ _TIME = regex.compile(
     r"|\d*(?:[.,]\d+)?\s?(?:ns|µs|us|ms|s|sec(?:ond)?s?|min(?:ute)?s?|h(?:ours?)?)\b)",
     re.IGNORECASE,
 )
-"""Dates, times and durations. Each begins with a digit, which is the first thing that is looked for."""
+"""Dates, times and durations. Each begins with a digit, so the search looks for a digit first."""
 _NUMBER = regex.compile(
     r"\b(?:0x[0-9a-f]+|(?=[a-f-]*\d)[0-9a-f]{8}(?:-?[0-9a-f]{4,12}){0,4}|\d+[.,]\d+|\d{3,})\b", re.I
 )
-"""Numbers that count nothing: addresses, ids, fractions. A short one may be what is new about an error."""
+"""Numbers that count nothing: addresses, ids, fractions. A short number may be the only difference of an error."""
 
 _ATTEMPT = regex.compile(r"\b(attempt|try|retry|request|run)( ?(?:no\.?|number|#)? ?)\d+", re.IGNORECASE)
 _PLACES = regex.compile(
@@ -123,7 +123,7 @@ class ResultOutcome(enum.Enum):
 
     @property
     def is_failed(self) -> bool:
-        """The tool did not do what it was asked to."""
+        """True if the tool did not do what was requested."""
         return self in (ResultOutcome.FAILED, ResultOutcome.NOT_FOUND)
 
 
@@ -131,10 +131,10 @@ class ResultReading(NamedTuple):
     """An outcome.
 
     Attributes:
-        text: what the result says.
-        kind: the class of it.
-        mark: what it says without times, in failures also without numbers that count nothing: two results with one
-            mark say the same.
+        text: text of the result.
+        kind: class of the outcome.
+        mark: the text without times, in failures also without numbers that count nothing: two results with one mark
+            mean the same.
     """
 
     text: str
@@ -166,7 +166,7 @@ def _with_single_blanks(text: str) -> str:
 
 
 def without_echoes(mark: str, kind: ResultOutcome, arguments: JsonValue) -> str:
-    """A mark without what a failure repeats of the arguments of its call."""
+    """A mark without the arguments of the call that a failure repeats."""
     if not kind.is_failed or not isinstance(arguments, Mapping):
         return mark
     said = {_without_variety(v, kind) for v in arguments.values() if isinstance(v, str)}
@@ -176,16 +176,16 @@ def without_echoes(mark: str, kind: ResultOutcome, arguments: JsonValue) -> str:
 
 
 SHORTEST_ECHO = 4
-"""Characters of an argument that a result does not contain by chance."""
+"""Minimum length in characters of an argument that a result does not contain by chance."""
 
 
 def kind_of(result: ToolResultIR) -> ResultOutcome:
-    """The class of the outcome alone, which takes a look at the beginning."""
+    """Only the class of the outcome, which is determined by the beginning of the result."""
     return _kind(result, result_text(result))
 
 
 def has_failed(result: ToolResultIR) -> bool:
-    """The tool did not do what it was asked to: by a flag, a status, an exit code or the first words of the result."""
+    """True if a flag, a status, an exit code or the first words of the result show that the tool failed."""
     return kind_of(result).is_failed
 
 
@@ -310,5 +310,5 @@ def _is_content(item: tuple[str, JsonValue]) -> bool:
 
 
 def without_places(mark: str) -> str:
-    """A mark without line numbers and durations: equal failures of one call may differ in them alone."""
+    """A mark without line numbers and durations: equal failures of one call may differ only in these."""
     return _PLACES.sub("#", mark)

@@ -1,7 +1,7 @@
-"""The prompt of a request as a provider's cache sees it, and where it stops to be the one of an earlier request.
+"""The prompt of a request as a provider's cache sees it, and where it diverges from that of an earlier request.
 
-Caches read a prompt from its beginning: tools, then the system text, then the messages. What comes behind the first
-difference is read again, however much of it is the same. Cache marks are no part of the prompt.
+Caches read a prompt from its beginning: tools, then the system text, then the messages. Everything after the first
+difference is read again, even if most of it is the same. Cache breakpoints are not part of the prompt.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workbench.rules._body import values
 from workbench.wire import loads, string_slice_span
 
 DEEPEST = 100
-"""Steps of a pointer into what is compared value by value; deeper, whole values are."""
+"""Depth of a pointer up to which values are compared one by one; deeper values are compared as a whole."""
 
 TOOLS, SYSTEM, MESSAGES = "tools", "system", "messages"
 
@@ -36,12 +36,12 @@ class Break:
 
     Attributes:
         part: ``"tools"``, ``"system"`` or ``"messages"``.
-        pointer: of what differs, in the later request.
-        span: bytes of it there, from the first one that differs, and from the character that this is in.
-        byte: the first one that differs, None where there is no span.
-        why: what became of it, in words.
-        was, now: the differing text in both, "" where there is none.
-        read_anew: bytes behind the difference that both requests have.
+        pointer: JSON pointer of the difference, in the later request.
+        span: its byte range there, from the character that contains the first differing byte.
+        byte: offset of the first differing byte; None if there is no span.
+        why: what happened to it, in words.
+        was, now: the differing text in both; empty if there is none.
+        read_anew: number of bytes after the difference that both requests have.
     """
 
     part: str
@@ -70,7 +70,7 @@ class _Spot:
 
 
 def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
-    """The first difference within the prompt of ``old``; None where ``new`` only continues, or ends earlier."""
+    """The first difference within the prompt of ``old``; None if ``new`` only continues it, or ends earlier."""
     for part in (TOOLS, SYSTEM):
         was, now = getattr(old.request, part), getattr(new.request, part)
         if was is now or repr(was) == repr(now):

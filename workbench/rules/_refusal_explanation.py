@@ -1,7 +1,7 @@
 """A recorded refusal, explained by the rule that its text names, at the place that it names.
 
-Where the text names an id, an index or a field, that outranks what a rule has found: a finding at another place is no
-cause of the refusal beside it.
+If the text names an id, an index or a field, that outranks what a rule has found: a finding at another place is not the
+cause of the refusal.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from workbench.rules.wording import quote
 from workbench.wire import loads
 
 NEAR = 2
-"""Messages by which an index may be counted in another way."""
+"""Number of messages by which an index may be off, because it is counted differently."""
 MOST_NAMED = 2
-"""Further places that a text names."""
+"""Limit of further places that a text names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class ExplainedRefusal:
     """Subject of a recorded refusal.
 
     Attributes:
-        findings: with the one that the text names marked, or added.
-        chosen: that one; None where no rule is known for the text.
-        match: the text it is known by, None where the finding's own check predicted it.
+        findings: all findings, with the one that the text names marked or added.
+        chosen: that finding; None if no rule is known for the text.
+        match: the known text that it matches; None if the finding's own check predicted it.
         is_new: no rule had found it.
-        is_absent: what the text says is wrong is not in the request that was recorded.
-        is_by_place: the text tells the rule only by the place that it names.
-        refusal: of what kind the answer is, None where nothing tells it.
+        is_absent: what the text calls wrong is not in the recorded request.
+        is_by_place: only the place that the text names shows the rule.
+        refusal: the kind of refusal; None if unknown.
     """
 
     findings: tuple[Finding, ...]
@@ -132,7 +132,7 @@ def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: 
 
 
 _UNEXPLAINED = "answer.error"
-"""Rule of the answer itself, which may be at the place that the text names."""
+"""Rule about the response itself, which may be at the place that the text names."""
 
 
 def _is_within(one: str, other: str) -> bool:
@@ -176,7 +176,7 @@ def _is_named(finding: Finding, main_finding: Finding | None, place: ErrorPlace 
 
 
 def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
-    """True if these findings explain the refusal: one shows the answer, or the answer gives no reason."""
+    """True if these findings explain the refusal: one has the text of the response, or the response gives no reason."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
     said = plain(text).plain.strip()

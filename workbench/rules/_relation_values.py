@@ -1,7 +1,7 @@
-"""Values of a request that relations of a contract are about, before the rest of the request is asked for.
+"""Values of a request that relations of a contract are about, found before the rest of the request is read.
 
-What a message says by itself is read once for each message and contract, and kept beside the message. What the shape of
-a message rules out is not asked of it, and of the fields beside the messages those are looked at that are there.
+What depends on a message alone is read once for each message and contract, and kept with the message. Relations that
+the shape of a message rules out are skipped, and only the fields that are present next to the messages are read.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from workbench.wire import loads
 
 
 class Search:
-    """Finds the values that a relation is about below a root: by its place, its test and its conditions near by.
+    """Finds the values below a root that a relation is about: by its place, its test and its nearby conditions.
 
     Args:
-        relation: whose test and conditions are asked.
+        relation: the relation with the test and conditions.
         place: the relation's place, below the root.
     """
 
@@ -70,7 +70,7 @@ class Search:
         )
 
     def may_find(self, root: JsonValue) -> bool:
-        """False if the place has no such values in any message of a shape, of which the root is the skeleton."""
+        """False if no message of a shape can have such values at the place; the root is the skeleton of the shape."""
         place, test = self._place, self._test
         if not all(map(_is_of_shapes, (place, *(each.place for each in self._near)))):
             return True
@@ -129,7 +129,7 @@ class _Question:
 
 
 class OnMessages:
-    """The relations of a contract on the messages of one list, each with its question."""
+    """The relations of a contract on the messages of one list, each with its search."""
 
     def __init__(self, relations: Iterable[Relation]) -> None:
         self.relations = tuple(relations)
@@ -137,7 +137,7 @@ class OnMessages:
 
 
 class OnFields:
-    """The relations of a contract on what is at the top of a request.
+    """The relations of a contract on the top-level fields of a request.
 
     Attributes:
         relations: in their order.
@@ -165,7 +165,7 @@ class OnFields:
                 self._firsts_of[key].append(first)
 
     def values(self, decoded: DecodedExchange) -> list[tuple[int, list[PlacedValue]]]:
-        """(number of a relation, values) of all that the relations are about."""
+        """(number of a relation, values that it is about), for every relation with such values."""
         at, found, present = base(decoded), dict[int, list[PlacedValue]](), set[str]()
         there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
         for first in dict.fromkeys((*self._held, *there)):
@@ -203,10 +203,10 @@ class ByList(NamedTuple):
     """The relations of a contract: those on messages by the key of their list, and others.
 
     Attributes:
-        on_each_message: those on a message, whatever the other messages are.
-        on_messages: those that also depend on other messages.
-        on_fields: those on values beside the messages.
-        on_body: those on values beside the messages and inside, or on sizes.
+        on_each_message: relations that depend on one message alone.
+        on_messages: relations that also depend on other messages.
+        on_fields: relations on fields next to the messages.
+        on_body: relations on these fields and on messages, or on sizes.
     """
 
     on_each_message: Mapping[str, OnMessages]
@@ -216,7 +216,7 @@ class ByList(NamedTuple):
 
 
 def by_list(contract: Contract) -> ByList:
-    """The relations of a contract in the order in which they are asked."""
+    """The relations of a contract in the order in which they are checked."""
     keys: dict[str, list[Relation]] = {}
     for relation in map(_with_any_message, contract.relations):
         is_inside = relation.place.first in HISTORIES and len(relation.place.steps) > 2
@@ -258,7 +258,7 @@ def _reads_no_other_message(relation: Relation) -> bool:
 
 
 def values_in_messages(case: RuleContext, query: OnMessages) -> dict[int, list[PlacedValue]]:
-    """Number of a relation → values in messages that pass what it says of each message alone, if there are any."""
+    """Number of a relation → values in messages that pass its tests on a single message; no key without such values."""
     hits = _hits_of_kept(case, query) if _is_kept(case) else _hits_of_decoded(case, query)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
@@ -280,7 +280,7 @@ def _is_of_place(case: RuleContext, place: Place, message: Message) -> bool:
 
 
 _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
-"""Number of a relation, a message, and what the relation is about in it."""
+"""Number of a relation, a message, and the values in it that the relation is about."""
 
 
 def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
@@ -338,7 +338,7 @@ def _parse(text: bytes) -> JsonValue:
 
 
 _SHORT, _KEPT = 16 * 1024, 64
-"""Bytes of a message that is kept, and how many are."""
+"""Size limit in bytes of a kept message, and number of kept messages."""
 
 
 @lru_cache(maxsize=_KEPT)

@@ -53,7 +53,7 @@ RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 @of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
+    """Findings on the calls of the response, and on replayed calls if the provider checks them."""
     strict = any(case.contract.checks_of(rule.slug) for rule in (EMPTY, NOT_OBJECT))
     for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol, strict):
         for k, call in message.tool_calls():
@@ -72,11 +72,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 MOST_REPAIRED = 5
-"""Broken calls of one answer whose syntax is repaired: each takes a process of its own."""
+"""Limit of broken calls in one response whose syntax is repaired: each repair starts a process."""
 
 
 REPLAYED, REPLAYED_NULL = "replayed", "replayed-null"
-"""Checks of providers that read the argument text of the history; null is taken by many who want an object."""
+"""Checks of providers that parse the argument text of the history; many of them accept null instead of an object."""
 
 
 def _is_replayed_wrong(message: Message, protocol: str | None, strict: bool) -> bool:
@@ -128,7 +128,7 @@ _TYPES = {str: "String", list: "Array", int: "Integer", float: "Float", bool: "B
 
 
 FREE_TEXT = ("openai-custom", "openai-item")
-"""Formats of calls whose input is no JSON text at all: free text, or the item of a built-in tool."""
+"""Formats of calls whose input is not JSON text: free text, or the item of a built-in tool."""
 
 
 def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:

@@ -1,4 +1,4 @@
-"""Every call is answered once, by id, in the place the provider wants."""
+"""Every call is answered once, by id, where the provider requires it."""
 
 from __future__ import annotations
 
@@ -70,15 +70,16 @@ RULES = (
 )  # fmt: skip
 
 AT_END = "open-at-end"
-"""Name of the check of a request that ends with open calls, where it is not the one for calls without results."""
+"""Name of the check for a request that ends with open calls, if it is not the check for calls without results."""
 
 MOST_RESULTS = 256
-"""Messages of results in a row that are looked through for the turn before them; no provider takes as many calls."""
+"""Limit of messages with results in a row that are searched for the turn before them; no provider accepts so many
+calls."""
 
 
 @of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings from the closure of the request's history and of the calls of the answer."""
+    """Findings on the closure of the request's history and of the response's calls."""
     answered_by_place = {line.stands_for for line in case.flawed_lines if line.stands_for}
     foreign = list(_foreign_results(case))
     answered_elsewhere = {result.call_id for result in foreign}

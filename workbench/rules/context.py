@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from workbench.rules._lasting_findings import KnownFindings
 
 BETA, VERSION = "anthropic-beta", "anthropic-version"
-"""Header that announces beta features."""
+"""Request header that announces beta features."""
 
 MOST_PLACES = 64
-"""Contracts and URLs under which the same fields are remembered to be in order."""
+"""Number of contracts and URLs for which it is remembered that the same fields have no findings."""
 
 
 KnownFields: TypeAlias = tuple[Contract, set[object]]
-"""A contract, and the checks of fields that find nothing under it."""
+"""A contract, and the checks of fields without findings under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,20 @@ class RuleContext:
     """One exchange under one contract.
 
     Attributes:
-        tools: the declared tools by name; from the conversation's earlier requests where this one declares none and the
-            server holds them.
+        tools: the declared tools by name; those of earlier requests of the conversation if this one declares none and
+            the server keeps them.
         earlier: the conversation so far, without this exchange.
         providers: exchange of ``earlier`` → name of the contract it was checked under.
-        summaries: of every exchange of the session; those behind this one were not known when it was sent.
-        peek: reads another exchange of the session, by index, at the price of decoding it; None where that fails.
-        accepted: what the providers of this session accepted so far; None under a contract that was asked for by name,
-            which judges as if no answer had been recorded.
-        is_recorded: request and answer are a pair of this session: the answer is that to this request.
-        shared: what was derived of the exchange already, maybe under other contracts.
-        carried: what was found in the requests that this one continues, and holds; None if all is to be found again.
-        start: the first message that is looked at by ``suspects`` and its like: those before it are known.
-        chain: of closure and ledger what was asked for.
+        summaries: summaries of every exchange of the session; later ones were not known when this one was sent.
+        peek: reads another exchange of the session by its index, which decodes it; None if that fails.
+        accepted: what the providers of this session have accepted so far; None under a contract that was requested by
+            name: the exchange is then checked as if no response had been recorded.
+        is_recorded: the response was recorded in this session as the one to this request.
+        shared: results already derived from the exchange, also under other contracts.
+        carried: findings of the requests that this one continues and that still hold; None if everything is checked
+            again.
+        start: index of the first message that ``suspects`` and similar members yield: earlier ones are already checked.
+        chain: closure and ledger, as far as they were needed.
     """
 
     decoded: DecodedExchange
@@ -66,36 +67,36 @@ class RuleContext:
 
     @property
     def closure(self) -> Closure:
-        """Calls and results of the request and its answer."""
+        """Calls and results of the request and its response."""
         if "closure" not in self.chain:
             self.chain["closure"] = self.shared.closure(self)
         return self.chain["closure"]  # type: ignore[no-any-return]
 
     @property
     def ledger(self) -> Ledger:
-        """Reasoning that was received, and what the request sends of it."""
+        """The reasoning ledger of the request."""
         if "ledger" not in self.chain:
             self.chain["ledger"] = self.shared.ledger(self)
         return self.chain["ledger"]  # type: ignore[no-any-return]
 
     @property
     def hops(self) -> Hops:
-        """The same turn at the other places where it was recorded."""
+        """The same turn at the other hops where it was recorded."""
         return self.shared.hops(self)
 
     def note_reads(self) -> NotedCase:
-        """The same, for a rule of which is to be known what it reads."""
+        """The same case, with notes of what a rule reads."""
         return NotedCase(self)
 
     @property
     def silent_checks(self) -> set[object] | None:
-        """Checks of fields that find nothing in this request; None if it is not known how its fields differ."""
+        """Checks of fields without findings in this request; None if it is unknown how its fields differ."""
         known = self.known_fields
         return None if known is None else known[1]
 
     @property
     def known_fields(self) -> KnownFields | None:
-        """The contract, and the silent checks: one object for the requests that differ in their messages alone."""
+        """The contract and the silent checks: one object for all requests that differ only in their messages."""
         if not self._beside:
             reading = self.decoded.request_reading
             self._beside.append(None if reading is None else self._known_fields(reading.found_of_fields))
@@ -123,42 +124,42 @@ class RuleContext:
 
     @property
     def status(self) -> int:
-        """HTTP status of the answer, 0 where none was recorded."""
+        """HTTP status of the response; 0 if none was recorded."""
         http = self.decoded.exchange.response
         return http.status if http else 0
 
     @property
     def is_refused(self) -> bool:
-        """The provider answered that the request itself is at fault."""
+        """True if the provider refused the request itself."""
         return self.response is not None and self.response.error is not None and self.status in (400, 422)
 
     def suspects(self, test: Callable[..., object], *terms: object) -> Iterator[tuple[int, Message]]:
-        """(index, message) of the messages of the request of which ``test(message, *terms)`` is true."""
+        """(index, message) of the messages, from ``start`` on, for which ``test(message, *terms)`` is true."""
         return where(self.decoded.messages(REQUEST), test, *terms, start=self.start)
 
     @property
     def lines(self) -> Sequence[CallLine]:
-        """Lines of the closure, as far as they are looked at."""
+        """Lines of the closure, from ``start`` on."""
         return self.closure.lines_from(self.start)
 
     @property
     def flawed_lines(self) -> Sequence[CallLine]:
-        """Those of them that are not simply closed."""
+        """The same lines, without those that are simply closed."""
         return self.closure.flawed_from(self.start)
 
     @property
     def deviations(self) -> Sequence[Entry]:
-        """Entries of reasoning that is missing, empty or altered, as far as they are looked at."""
+        """Entries of reasoning that is missing, empty or altered, from ``start`` on."""
         return self.ledger.deviations_from(self.start)
 
     @property
     def genuine(self) -> Mapping[NodeRef, Entry]:
-        """Entries of reasoning that is as it was received, by its first part, as far as they are looked at."""
+        """Entries of reasoning that is sent as it was received, by its first part, from ``start`` on."""
         return self.ledger.genuine_from(self.start) if self.start else self.ledger.genuine
 
     @property
     def recent(self) -> RuleContext:
-        """The case of the messages about which not all is known."""
+        """The same case, limited to messages that are not completely checked yet."""
         first = self.carried.start if self.carried else 0
         if not first:
             return self
@@ -168,7 +169,7 @@ class RuleContext:
 
     @property
     def request_anomalies(self) -> Sequence[Anomaly]:
-        """What was noticed when the request was decoded, as far as it is looked at."""
+        """Anomalies of the decoded request, from ``start`` on."""
         anomalies, reading = self.request.anomalies if self.request else (), self.decoded.request_reading
         if not self.start or reading is None:
             return anomalies
@@ -176,15 +177,15 @@ class RuleContext:
 
     @property
     def response_anomalies(self) -> Sequence[Anomaly]:
-        """What was noticed when the answer was decoded."""
+        """Anomalies of the decoded response."""
         return self.response.anomalies if self.response else ()
 
     def message(self, ref: NodeRef) -> Message:
-        """The message a reference points into."""
+        """The message that a reference points into."""
         return self.decoded.messages(ref.side)[ref.message]
 
     def part(self, ref: NodeRef) -> Part:
-        """The part a reference points at."""
+        """The part that a reference points at."""
         return self.message(ref).parts[ref.part]
 
     def pointer(self, ref: NodeRef, name: str | None = None) -> str:
@@ -195,9 +196,9 @@ class RuleContext:
         """A finding on a part, or on one field of it.
 
         Args:
-            more: ``evidence``, ``source`` and ``refusal`` of the finding; ``when``: which fault of the rule it is,
-                where a contract knows several; ``values``: what variables of the provider's message stand for
-                (indices, ids and the model are known).
+            more: ``evidence``, ``source`` and ``refusal`` of the finding; ``when``: the fault of the rule, if a
+                contract has several; ``values``: values of variables in the provider's message (indices, ids and the
+                model are filled in).
         """
         place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
         return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
@@ -210,7 +211,7 @@ class RuleContext:
     def finding(
         self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: Any
     ) -> Finding:
-        """A finding on a pointer of one side, or on blocks of its stream."""
+        """A finding on a pointer of one side, or on events of its stream."""
         blocks = tuple(events)
         place = self.decoded.place_events(blocks) if blocks else self.decoded.place(side, pointer)
         return self._finding(rule, side, pointer, place, message, None, **more)
@@ -259,11 +260,11 @@ class RuleContext:
 
 
 class NotedCase(RuleContext):
-    """A case that notes what is read of its contract and its chain.
+    """A case that notes what is read from its contract and its chain.
 
     Attributes:
-        contract: with notes.
-        chain: what was asked for.
+        contract: the contract, with notes.
+        chain: closure and ledger, as far as they were needed.
     """
 
     __slots__ = ("_case",)
@@ -305,12 +306,12 @@ class Rule:
     """A rule by its slug.
 
     Attributes:
-        severity: where the contract does not enforce it; where it does, findings on requests are errors.
-        summary: one sentence, as in the catalogue.
-        is_advice: it tells of a cost or a risk: the chain works all the same, and no verdict rests on it.
-        breaks: what its faults break; None for advice, which breaks nothing. A rule of others that does not say it
-            holds whatever the provider answers.
-        basis: what a finding rests on that neither a fact of a contract nor common practice supports.
+        severity: severity if the contract does not enforce the rule; if it does, findings on requests are errors.
+        summary: one sentence, as on the page of the rule.
+        is_advice: findings are about a cost or a risk: tool calls still work, and verdicts ignore them.
+        breaks: what its faults break; None for advice, which breaks nothing. The finding of a third-party rule without
+            it stays as it is, whether the provider accepted the request or not.
+        basis: basis of a finding that rests neither on a fact of a contract nor on common practice.
     """
 
     slug: str

@@ -1,7 +1,7 @@
-"""Bodies held to the grammar of their protocol: unknown keys, wrong types and absent keys at any depth.
+"""Check bodies against the grammar of their protocol: unknown keys, wrong types and absent keys at any depth.
 
-Other families know more of a place: where one of them speaks, this one is silent. What differs from official
-types alone is a warning; it is an error where the contract says that the provider refuses such a difference there.
+Other families know more about a place: if one of them has a finding there, this one has none. A difference from
+official types is a warning; it is an error if the contract states that the provider refuses such a difference there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SHAPES = (
     *("content.shape", "content.image-in-result", "content.unsupported-part"),
     *("schema.malformed", "schema.missing-parameters", "schema.tool-type", "params.missing", "choice.unsupported"),
 )
-"""Rules that speak of an object as a whole."""
+"""Rules about an object as a whole."""
 _DATE = regex.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)")
 _PLAIN = regex.compile(r"[-_]")
 _TOOLS = ("tools", "functions", "toolConfig/tools")
@@ -54,7 +54,7 @@ _LISTS = ("messages", "input", "contents")
 _PART = regex.compile(r"/(?:content|parts|output)/(?:\d+/(?:content/\d+/)?)?type$")
 """The type of a part of a message, below the list of messages."""
 _ALWAYS_THERE = ("role", "name", "function", "parameters")
-"""Keys without which no provider of a protocol knows what a message or a tool is."""
+"""Keys that every provider of a protocol requires in a message or a tool."""
 
 
 class _PlacedFault(NamedTuple):
@@ -65,7 +65,7 @@ class _PlacedFault(NamedTuple):
 
 
 def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, and what differs from the grammar where none of them speaks."""
+    """The findings, and differences from the grammar at places where there are none."""
     found = list(findings)
     yield from _of_answer(case, found)
     grammar = _grammar(case)
@@ -95,9 +95,9 @@ def _is_break(finding: Finding) -> bool:
 
 
 _READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content", "summary")
-"""Keys of calls and messages that clients read without asking whether they are there."""
+"""Keys of calls and messages that clients read without a check that they are present."""
 LARGEST_ANSWER = 1_000_000
-"""Bytes of an answer that is held to its grammar."""
+"""Limit in bytes of a response that is checked against its grammar."""
 
 
 def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
@@ -136,7 +136,7 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
 
 
 def is_kept(case: RuleContext) -> bool:
-    """The request is as the grammar says, or is not held to it: nothing of it is reported here."""
+    """True if the request conforms to the grammar, or is not checked against it: there are no findings here."""
     grammar = _grammar(case)
     return grammar is None or not any(True for _ in _faults(case, grammar))
 
@@ -160,7 +160,7 @@ def _was_taken(case: RuleContext) -> bool:
 
 
 def request_faults(decoded: DecodedExchange, provider: str) -> list[tuple[str, grammars.ShapeFault]]:
-    """(pointer, fault) of everything in a request that differs from the grammar, whatever other rules say."""
+    """(pointer, fault) of everything in a request that differs from the grammar, whatever other rules find."""
     grammar = grammars.grammar_of(decoded.protocol or "", provider)
     return (
         []
@@ -297,7 +297,7 @@ def _value_at(case: RuleContext, pointer: str) -> JsonValue:
 
 
 FEWEST_VOTES = 3
-"""Providers that have to state a limit before it is one of the protocol."""
+"""Number of providers that have to state a limit before it counts as one of the protocol."""
 
 
 def _votes(

@@ -1,10 +1,10 @@
 """Inspect a session: decode, group, derive the chain, run the rules. The one entry the app and the commands use.
 
-``Inspector`` goes through a session in order and keeps only what later exchanges need, so that a session of thousands
-of exchanges can be inspected step by step; ``detail`` decodes one exchange again for whoever shows it.
+``Inspector`` reads a session in order and keeps only what later exchanges need, so that a session of thousands of
+exchanges can be inspected step by step; ``detail`` decodes one exchange again to show it.
 
-A session may grow meanwhile. Of an exchange that is open the request is judged at once; when it ends, everything from
-it on is taken back and inspected again, so that the result is that of a session inspected when it is over.
+A session may grow meanwhile. The request of an exchange that is still open is checked at once; when the exchange ends,
+it and everything after it are inspected again, so that the result is that of a finished session.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from workbench.wire.session import ReplacingSession, Session
 
 PENDING_RULE = "closure.pending"
 PEEKED_KEPT = 4
-"""Exchanges that rules looked back at and that are kept: the last of a few conversations."""
+"""Number of kept exchanges that rules looked back at: the last ones of a few conversations."""
 DETAILS_KEPT = 8
-"""Exchanges whose full detail is kept: somebody who walks up and down a timeline comes back to these."""
+"""Number of exchanges whose full detail is kept: the app returns to these when the cursor moves back and forth."""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectedExchange:
-    """A row of the timeline.
+    """Result of the inspection of one exchange: a row of the list of exchanges.
 
     Attributes:
-        protocol: None for what is no model exchange; ``protocol_from`` says how it was found.
-        provider: label of the contract ("deepseek:v4"), None with protocol None.
+        protocol: name; None if it is not a model exchange. ``protocol_from`` states how it was found.
+        provider: label of the contract ("deepseek:v4"); None if the protocol is None.
         provider_from: how the contract was chosen, in words.
-        conversation: id, None for what is no model exchange.
-        calls: names of the calls in the answer.
-        has_reasoning: the answer carried reasoning.
+        conversation: id; None if it is not a model exchange.
+        calls: names of the calls in the response.
+        has_reasoning: the response has reasoning.
         problems: what could not be decoded, one line each.
-        tool_links: where the new tool results of the request come from, where their servers are recorded, too.
+        tool_links: requests to tool servers that the new tool results of the request come from, if these are recorded.
         frames: number of messages of a connection; of an exchange in one, their numbers (``workbench.wire.FRAMES``).
     """
 
@@ -72,12 +72,12 @@ class InspectedExchange:
 
     @property
     def is_refused(self) -> bool:
-        """The answer says that the request itself is at fault."""
+        """True if the response refuses the request itself."""
         return self.summary.status in (400, 422)
 
     @property
     def is_judged(self) -> bool:
-        """Rules had something to judge: an exchange with a model, or with a tool server."""
+        """True if rules could check it: an exchange with a model, or with a tool server."""
         return self.conversation is not None or self.summary.kind is ExchangeKind.MCP
 
     @property
@@ -89,7 +89,7 @@ class InspectedExchange:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Everything about one exchange. ``about``: what the maker of its session says of that."""
+    """Everything about one exchange. ``about`` has the notes in its session file."""
 
     row: InspectedExchange
     decoded: DecodedExchange
@@ -101,7 +101,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Another request, with its answer where there is one, judged in the place of one that was sent."""
+    """Findings on another request, with its response if there is one, in place of one that was sent."""
 
     decoded: DecodedExchange
     contract: Contract
@@ -116,7 +116,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The result for a session, findings by exchange, severity and place. ``about`` is what its maker says of it."""
+    """The result for a session, findings by exchange, severity and place. ``about`` has the notes in its file."""
 
     name: str
     rows: tuple[InspectedExchange, ...] = ()
@@ -130,15 +130,15 @@ class Inspection:
 class Inspector:
     """Goes through a session in order.
 
-    A row is final but for two things: a call of its answer that nobody has answered yet is found pending until its
-    conversation continues, and an exchange that is open is inspected again. ``rows`` always holds the newest of each.
+    A row is final, with two exceptions: a call of its response without a result is pending until the conversation
+    continues, and an exchange that is still open is inspected again. ``rows`` always has the newest version of each.
 
     Args:
         session: what to inspect.
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
         protocol: protocol name; None to find it for each exchange.
-        known: keeps the messages that later requests repeat; None to read each exchange by itself, which takes longer
-            and gives the same.
+        known: keeps the messages that later requests repeat; None to read each exchange separately, which takes longer
+            and gives the same result.
     """
 
     session: Session
@@ -169,11 +169,11 @@ class Inspector:
 
     @property
     def is_done(self) -> bool:
-        """All that is known of the session is inspected."""
+        """True if every exchange known so far is inspected."""
         return self._next >= len(self.session) and not self._grown
 
     def refresh(self) -> frozenset[int]:
-        """Look whether the session has grown; the indices of what has to be inspected because of it."""
+        """Check whether the session has grown; the indices of the exchanges that now have to be inspected."""
         known, before = self.session.summaries(), self._next
         changed = self.session.refresh()
         for index in sorted(changed):
@@ -247,7 +247,7 @@ class Inspector:
         )
 
     def detail(self, index: int) -> Detail:
-        """One exchange in full, after those before it. Raises IndexError, SessionFormatError if it cannot be read."""
+        """One exchange in full; those before it are inspected first. Raises IndexError, SessionFormatError."""
         while self._next <= index < len(self.session):
             self._step()
         row = self.rows[index]
@@ -273,17 +273,17 @@ class Inspector:
         response: HttpResponse | None = None,
         is_own: bool = False,
     ) -> Trial:
-        """Findings on another request in the place of one, after everything that was before it.
+        """Findings on another request in place of a recorded one, after everything that was before that.
 
         Exchanges up to ``index`` are inspected first.
 
         Args:
-            index: whose place it takes.
-            request: URL, headers and body of it.
-            provider: contract to judge it by, ``""`` for the one of this inspection.
-            protocol: of the request; None to find it.
-            is_answered: as if it had got the recorded answer.
-            response: what it got in truth, where it was sent.
+            index: index of the exchange that it replaces.
+            request: URL, headers and body.
+            provider: contract to check it by; empty for the one of this inspection.
+            protocol: protocol of the request; None to detect it.
+            is_answered: check it as if it had the recorded response.
+            response: its own response, if it was sent.
             is_own: ``provider`` is the contract of the exchange itself, and what its provider accepted counts.
 
         Raises IndexError for no such exchange, UsageError for no such contract.
@@ -313,14 +313,14 @@ class Inspector:
         is_own: bool = False,
         shared: SharedResults | None = None,
     ) -> Trial:
-        """Findings on a decoded request in the place of the inspected exchange of its index.
+        """Findings on a decoded request in place of the inspected exchange with its index.
 
         Args:
-            decoded: read once, judged under as many contracts as one likes.
+            decoded: the request, decoded once for any number of contracts.
             provider: as for ``trial``.
-            is_alone: what came before it in its conversation is left out: it was said in other words.
+            is_alone: the earlier exchanges of its conversation are left out, for example because it was converted.
             is_own: as for ``trial``.
-            shared: results of judging the same request, as alone as here, under other contracts.
+            shared: results of checking the same request under other contracts, with the same ``is_alone``.
         """
         row = self.rows[decoded.index]
         choice = self._contract(decoded, provider)
@@ -330,13 +330,14 @@ class Inspector:
         return Trial(decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts)))
 
     def with_exchange(self, index: int, made: Exchange) -> Inspector:
-        """An inspector of the same session, as far as it is inspected, with another exchange in the place of one.
+        """An inspector of the same session, as far as it is inspected, with one exchange replaced.
 
-        Only that exchange is judged. It has nothing to inspect further, and is outdated when this one has more rows.
+        Only that exchange is checked. The new inspector inspects nothing further, and is outdated when this one has
+        more rows.
 
         Args:
-            index: of an exchange that is inspected.
-            made: the request, and its answer where it was sent.
+            index: index of an exchange that is inspected.
+            made: the new request, with its response if it was sent.
         """
         recorded = self._read(index)
         base = recorded if isinstance(recorded, Exchange) else Exchange(self.rows[index].summary.id)
@@ -477,7 +478,7 @@ class Inspector:
         )
 
     def read_exchange(self, index: int) -> DecodedExchange | None:
-        """One exchange, decoded and not judged; None if it is unreadable. The last few are kept."""
+        """One exchange, decoded but not checked; None if it is unreadable. The last few are kept."""
         found = self._peeked.pop(index, None) or self._open.get(index)
         if found is None:
             exchange = self._read(index)

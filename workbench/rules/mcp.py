@@ -1,7 +1,7 @@
 """The hop between an agent and its tool servers, and what of it reaches the model.
 
-These exchanges belong to no model and to no contract; each is judged by what its own connection said before it, and
-each of the model's calls and results against the request that carried it out.
+These exchanges have no model and no contract. Each is checked by the earlier messages of its own connection, and the
+model's calls and results are checked against the requests to tool servers that carried them out.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpReques
 __all__ = ["RULES", "ToolHops"]
 
 _NEWEST = 256
-"""Messages at the end of a request in which results are looked for."""
+"""Number of messages at the end of a request in which results are looked for."""
 
 
 class ToolHops:
-    """Judges the connections of a session in order, each by what it said before.
+    """Checks the connections of a session in order, each by its earlier messages.
 
     Args:
-        journal: takes back what was learned of exchanges that are inspected again.
-        summaries: gives those of the session.
+        journal: undo log; removes what was learned from exchanges that are inspected again.
+        summaries: function that returns the summaries of the session's exchanges.
     """
 
     def __init__(self, journal: Journal, summaries: Callable[[], Sequence[Summary]]) -> None:
@@ -107,11 +107,11 @@ class ToolHops:
         return (*found, *self._check_call(decoded, facts))
 
     def answered_by(self, stream: Exchange) -> frozenset[int]:
-        """Indices of requests, judged already, whose response has come on a stream that is still open."""
+        """Indices of checked requests whose response has now come on a stream that is still open."""
         return self._streams.take(stream)
 
     def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
-        """Findings on a request to a tool server, of which nothing is kept."""
+        """Findings on a request to a tool server; nothing of it is kept."""
         was_on, self._journal.is_on = self._journal.is_on, True
         mark = self._journal.mark()
         try:
@@ -235,7 +235,7 @@ class ToolHops:
     # The model's side.
 
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
-        """Links of the results of a model's request, and findings on it against what the servers said."""
+        """Links of the results in a request to a model, and findings on it, compared with what the servers returned."""
         if not self._seen:
             return (), ()
         waiting = self._links.waiting

@@ -57,7 +57,7 @@ RULES = (MISSING, EMPTY, ALTERED, STALE)
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on the reasoning that the request sends, and does not send, and on proofs that an answer lacks."""
+    """Findings on the reasoning that the request sends or lacks, and on proofs that a response lacks."""
     yield from _check_answer(case)
     if case.request is not None:
         yield from _turns(case)
@@ -81,7 +81,7 @@ def _check_answer(case: RuleContext) -> Iterator[Finding]:
 
 
 SIGNED = (Carrier.THINKING, Carrier.REASONING_BLOCK)
-"""Carriers of readable reasoning with a place for the signature that some providers put on it."""
+"""Carriers of readable reasoning that can have a signature."""
 
 
 def _lacks_proof(case: RuleContext, part: Reasoning) -> bool:
@@ -159,7 +159,7 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
 
 
 _BLOCKS = (*BLOCKS, Carrier.REASONING_BLOCK, Carrier.THINKING_CHUNK)
-"""Carriers that are blocks of their own: an empty one says nothing."""
+"""Carriers that are separate blocks: an empty block means nothing."""
 
 
 def _check_empty(case: RuleContext) -> Iterator[Finding]:
@@ -212,7 +212,7 @@ def _server_proofs(case: RuleContext) -> Iterator[Finding]:
 
 
 LOOKED_BACK = 4
-"""Answers whose server tools are compared with what is sent back: what is wrong lasts, and was told before."""
+"""Number of responses whose server tools are compared with what is sent back: older faults were reported before."""
 
 
 def _is_of_server(part: Part) -> TypeGuard[ToolResultIR]:

@@ -1,4 +1,4 @@
-"""Reasoning is whose it says it is: issued by this provider, and thought by a model."""
+"""Reasoning has the right origin: this provider issued it, and a model wrote it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FOREIGN = Rule(
 RULES = (FABRICATED, FOREIGN)
 
 GENERIC = "generic"
-"""Contract of an unknown provider: it tells nothing about who issued a signature."""
+"""Contract of an unknown provider: it does not show who issued a signature."""
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def _issuer(case: RuleContext, entry: Entry | None) -> str:
 _HEX_OR_UUID = regex.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
 _BASE64 = regex.compile(r"[A-Za-z0-9+/]+={0,2}")
 _SHORTENED = regex.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
-"""Cut by whoever wrote it down for people: what was sent may have been whole."""
+"""Marks of a text that was shortened for readers of a log: the text that was sent may have been complete."""
 
 
 def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
@@ -217,7 +217,7 @@ class UnprovedTexts:
         self._count = len(messages)
 
     def fork(self, length: int) -> UnprovedTexts:
-        """The first texts, which are taken over: the history that is left reads them again when somebody asks."""
+        """The first texts, which the fork takes with it: the other history reads them again when they are needed."""
         other = UnprovedTexts()
         other.places, other.doubtful, other._order = self.places, self.doubtful, self._order
         other._count = min(self._count, length)

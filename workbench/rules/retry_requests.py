@@ -1,4 +1,4 @@
-"""Requests that come again: the same one, or a ladder of changed ones, after failures or for no reason seen."""
+"""Repeated requests: the same one, or a series of changed ones, after failures or without a visible reason."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ SWITCHES = ("anthropic-beta", "anthropic-version", "openai-beta")
 """Headers that change what a request means."""
 
 LEAST = {"refused": 2, "failed": 4, "answered": 4}
-"""Attempts with one unchanged request that are a loop, by what became of the one before."""
+"""Number of attempts with an unchanged request that count as a loop, by the outcome of the attempt before."""
 
 SHORTENED = (400, 413, 422)
-"""Statuses of a refusal of the length."""
+"""Statuses of a refusal because of length."""
 
 TOO_LONG = ("context-length", "request-too-large")
 """Kinds of failures after which clients shorten the history."""
 
 RUNGS = 3
-"""Attempts, each changed after a failure, that are a ladder."""
+"""Number of attempts, each changed after a failure, that count as a series."""
 
 LOOKED_BACK = 8
-"""Attempts that are read again to say what each of them changed."""
+"""Limit of attempts that are read again to describe what each of them changed."""
 
 _SHOWN = 3
-"""Names of tools and parameters that one rung lists."""
+"""Limit of names of tools and parameters that are listed for one attempt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Tool definitions: names, counts, and what a provider does not take of their schemas."""
+"""Tool definitions: names, counts, and what a provider does not accept in their schemas."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _declaration_values(case: RuleContext, pointer: str) -> dict[str, str]:
 
 
 REPLAYED = "replayed"
-"""Checks of providers that read the calls of a history as they read the tools."""
+"""Checks of providers that validate the calls of a history as they validate the tools."""
 
 
 @of_messages
@@ -263,7 +263,7 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
 
 
 _TOTALS = {"optional": "optional properties", "unions": "properties of several types"}
-"""What is counted in all schemas of a request that are enforced."""
+"""Counts over all strict schemas of a request."""
 
 
 def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
@@ -421,7 +421,7 @@ def _from(case: RuleContext, term: str, rule: Rule, pointer: str, message: str, 
 
 
 def schema_as_sent(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
-    """The schema of a declared tool as it is in the request: a provider judges that, and not what it is read as.
+    """The schema of a declared tool as it is in the request: a provider checks the bytes, not our decoded form.
 
     Names of types and counts are those of JSON Schema; ``nullable`` and every other word are the request's own.
     """
