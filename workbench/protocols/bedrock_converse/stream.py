@@ -1,4 +1,4 @@
-"""Streams that build one message out of blocks named by their key.
+"""Streams that build one message from blocks named by their key.
 
     stream := messageStart (contentBlockStart? contentBlockDelta* contentBlockStop)* messageStop metadata? | … exception
 
@@ -171,7 +171,7 @@ class _StreamedBlock:
 
 
 class KeyedStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     def __init__(self) -> None:
         self._body: dict[str, JsonValue] = {}
@@ -196,7 +196,7 @@ class KeyedStreamDecoder:
         }
 
     def feed(self, event: SseEvent) -> None:
-        """Take one event."""
+        """Read one event."""
         self._last = event.number
         try:
             value = loads(event.data) if event.data else {}
@@ -223,7 +223,7 @@ class KeyedStreamDecoder:
             self._unknown.append(value)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         notes = Notes()
         parts = tuple(p for n, block in enumerate(self._blocks) for p in block.all_parts(f"/content/{n}", notes))
         faults = (Anomaly(slug, message, events=tuple(events)) for (slug, message), events in self._faults.items())
@@ -240,7 +240,7 @@ class KeyedStreamDecoder:
         )
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return ModelResponse(**envelope(self._body), is_stream=True)
 
     def _message_start(self, at: _At, value: dict[str, JsonValue]) -> None:

@@ -42,7 +42,7 @@ class ChunkDecoder:
         (self._text or self._blocks).feed(event)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
 
     @property
@@ -51,7 +51,7 @@ class ChunkDecoder:
         return (self._text or self._blocks).growing
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return (self._text or self._blocks).about()
 
 

@@ -154,11 +154,11 @@ class CompletionStreamDecoder:
             self.growing[0].end()
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return ModelResponse(self._protocol, is_stream=True, **_envelope(self._last))
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         pieces = self._pieces
         place = pieces.pointers[0] if pieces else "/completion"
         source = Source(place, {"text": ""}, {"text": pieces.segments()}, tuple(pieces.events))

@@ -1,4 +1,4 @@
-"""Streams whose events open, grow and close what the answer holds.
+"""Streams whose events open, grow and close the parts of the response.
 
     stream := message-start (content | tool-plan-delta | call | citation | debug)* message-end
     content := content-start content-delta* content-end        call := tool-call-start tool-call-delta* tool-call-end
@@ -33,7 +33,7 @@ Json: TypeAlias = Mapping[str, JsonValue]
 
 
 class EventStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     def __init__(self) -> None:
         self._handlers: Mapping[str, Callable[[int, Json], None]] = {
@@ -68,7 +68,7 @@ class EventStreamDecoder:
         self._is_started = self._is_complete = self._is_cut = False
 
     def feed(self, event: SseEvent) -> None:
-        """Take one event. Blocks of comments alone say nothing."""
+        """Read one event. Events with only comments are skipped."""
         number, data = event.number, event.data
         if data is None:
             return
@@ -93,7 +93,7 @@ class EventStreamDecoder:
             self._other(number, value)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         nodes, notes = dict(self._nodes()), Notes()
         message = read_message(self._value(), _BASE, notes, is_answer=True)
         message = replace(message, parts=tuple(place(part, nodes) for part in message.parts))
@@ -113,7 +113,7 @@ class EventStreamDecoder:
         )
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return describe(self._top, is_stream=True)
 
     # -- events

@@ -1,12 +1,12 @@
-"""Event streams that build an answer out of steps.
+"""Event streams that build a response from steps.
 
     stream := interaction.created (interaction.status_update | step)* interaction.completed  |  … error
     step   := step.start step.delta* step.stop                     one index each
 
 (``types/interactions/interactionsseevent.py`` of the ``google-genai`` SDK 3.4; recordings, which end with
 ``event: done``.) Every event names its type in ``event_type``. Until May 2026 the names were ``interaction.start``,
-``content.start``, ``content.delta``, ``content.stop`` and ``interaction.complete``. Events that are not known are
-tolerated and kept. What a stream does otherwise is an anomaly.
+``content.start``, ``content.delta``, ``content.stop`` and ``interaction.complete``. Unknown events are
+tolerated and kept. Any other difference is an anomaly.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HOLDERS = {"text": ("model_output", "text"), "arguments_delta": (FUNCTION_CALL,
 
 
 class StepStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     def __init__(self) -> None:
         self.steps: list[StreamedStep] = []
@@ -59,14 +59,14 @@ class StepStreamDecoder:
         self._headless: int | None = None  # event of the first step, if no interaction had begun
 
     def feed(self, event: SseEvent) -> None:
-        """Take one block. Comments alone and ``[DONE]``, which ends recorded streams, say nothing."""
+        """Read one event. Comments, and the ``[DONE]`` that ends recorded streams, are skipped."""
         self._last = event.number
         value = self._notes.object_of(event)
         if value is not None and not self._grow(value, event.number):
             self._take(value, event)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         read = [step.message(f"/{self.key}/{n}") for n, step in enumerate(order(self.steps))]
         messages = tuple(message for message, _ in read)
         kept = {"unknown_events": self._unknown, "abandoned_interactions": self._abandoned}
@@ -84,7 +84,7 @@ class StepStreamDecoder:
         )
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return describe({k: v for k, v in self._top().items() if k != "status"}, (), is_stream=True)
 
     def _top(self) -> Value:

@@ -29,7 +29,7 @@ _OF_PROMPT = ("response", "thinking", "images")
 
 
 class NativeStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     def __init__(self) -> None:
         self.growing: list[GrowingText | WholePart] = []
@@ -78,7 +78,7 @@ class NativeStreamDecoder:
             self._finish = (number,)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         notes, nodes = Notes(), dict(self._nodes())
         has_said = bool(self._texts or self._lists or self._beside or self._top)
         message = read_said(self._body(), notes) if has_said else None
@@ -133,7 +133,7 @@ class NativeStreamDecoder:
             last.end()
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return describe({**self._top, "message": {}}, (), is_stream=True)
 
     def _feed_other(self, value: JsonValue, number: int) -> None:

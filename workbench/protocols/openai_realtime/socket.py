@@ -1,12 +1,12 @@
 """Turns of a Realtime connection: each response with the session and the conversation as they were when it began.
 
-The server holds both, and events change them; so the request of a turn is put together: the session, what
-``response.create`` states beside it, and the items. Facts: ``types/realtime/realtime_client_event.py`` and
+The server keeps both, and events change them; so the request of a turn is put together: the session, the members of
+``response.create``, and the items. Facts: ``types/realtime/realtime_client_event.py`` and
 ``realtime_server_event.py`` of the official ``openai`` SDK 3.54, and the recording of a tool round.
 
-A response begins with ``response.create``, or by itself where the server detects turns. Items are put in by the client
-and the server, anywhere in the list, and are deleted and truncated. An error names the client's event only where that
-had an ``event_id``; most clients give none: then its code and its parameter tell what was refused.
+A response begins with ``response.create``, or by itself if the server detects turns. Client and server insert items
+anywhere in the list, delete and truncate them. An error names the client's event only if that had an ``event_id``; most
+clients send none: then code and parameter of the error show what was refused.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
 _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
 
 _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
-"""Members of a session that belong to a request also where the server alone set them: the others are its defaults."""
+"""Members of a session that belong to a request even if only the server set them: the others are its defaults."""
 
 _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversation.item.retrieve", *(
     "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
 ))  # fmt: skip
-"""Messages that the server answers alone: an error that follows one, and names nothing else, refuses it."""
+"""Messages with a separate response of the server: an error that follows one, and names nothing else, refuses it."""
 
 _ACTIVE = "conversation_already_has_active_response"
 _NOT_ACTIVE = "response_cancel_not_active"
@@ -60,7 +60,7 @@ _REALTIME = ("event_id", "response_id")
 
 
 def claims_message(value: Value) -> bool:
-    """A message that no other protocol has: of a session, of its conversation, or ``response.create`` without input."""
+    """True for a message of a session, of its conversation, or ``response.create`` without input."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return False
@@ -148,7 +148,7 @@ class RealtimeTurns:
     # -- the client
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
-        """Take what changes the session or the conversation, and what requests or cancels a response."""
+        """Read a message that changes the session or the conversation, or requests or cancels a response."""
         kind = value.get("type")
         self._types[str(kind)] = number
         if isinstance(value.get("event_id"), str):
@@ -180,7 +180,7 @@ class RealtimeTurns:
         """The end of a connection ends no turn."""
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
-        """Shapes of the beta that the API no longer takes, results that go nowhere, and calls that were cut off."""
+        """Shapes of the beta that the API no longer accepts, results without a call, and truncated calls."""
         headers = handshake.request.headers if handshake.request else Headers()
         given = ", ".join((*headers.all("openai-beta"), *headers.all("sec-websocket-protocol")))
         if any(word in given.replace(" ", "") for word in BETA):
@@ -198,7 +198,7 @@ class RealtimeTurns:
     # -- the server
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
-        """Take what the server says of the session, the conversation, and of each response."""
+        """Read an event of the server about the session, the conversation or a response."""
         kind = value.get("type")
         if not isinstance(kind, str):
             return

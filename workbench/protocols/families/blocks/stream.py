@@ -1,10 +1,10 @@
-"""Event streams that build one message out of typed blocks.
+"""Event streams that build one message from typed blocks.
 
     stream := message_start (block | ping)* message_delta+ message_stop  |  message_start (block | ping)* error
     block  := content_block_start content_block_delta* content_block_stop     one index each, never overlapping
 
 (``types/raw_message_stream_event.py`` of the ``anthropic`` SDK; the provider's page on streaming says that unknown
-events have to be tolerated.) What a stream does otherwise is an anomaly; its content is kept, and text, reasoning and
+events have to be tolerated.) Any other difference is an anomaly; its content is kept, and text, reasoning and
 arguments are never mixed up.
 """
 
@@ -24,7 +24,7 @@ _UNNAMED = "events have no name; this protocol requires one"
 
 
 class BlockStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     is_named = True
     """The framing names each event by its type."""
@@ -58,7 +58,7 @@ class BlockStreamDecoder:
         self._is_started = self._is_cut = self._is_complete = False
 
     def feed(self, event: SseEvent) -> None:
-        """Take one block of the stream. Blocks of comments alone say nothing."""
+        """Read one event of the stream. Events with only comments are skipped."""
         number = self._last = event.number
         if not event.data:
             return
@@ -80,7 +80,7 @@ class BlockStreamDecoder:
         handle(number, value)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         notes = Notes()
         parts = tuple(block.part(f"/content/{n}", notes) for n, block in enumerate(self._blocks))
         found = [*self._block_anomalies(), *notes.anomalies, *self._endings(parts)]
@@ -99,7 +99,7 @@ class BlockStreamDecoder:
         )
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         return ModelResponse(**envelope(self._body), is_stream=True)
 
     def _message_start(self, number: int, value: dict[str, JsonValue]) -> None:

@@ -1,10 +1,11 @@
 """Chat Completions streams.
 
 Facts: ``types/chat/chat_completion_chunk.py`` and ``_streaming.py`` of the official ``openai`` SDK 3.52; recordings of
-the dialects. Every block is ``data:`` with one chunk; ``data: [DONE]`` ends the stream. What a stream does otherwise is
-an anomaly, written down once for all the blocks that do it.
+the dialects. Every block is ``data:`` with one chunk; ``data: [DONE]`` ends the stream. Any other form is an anomaly,
+noted once for all events with it.
 
-That message is then read as any other, so that both ways give the same IR; the pieces say where its strings came from.
+The chunks are joined to a message, which is read as in a response without streaming, so that both give the same IR; the
+pieces show where its strings came from.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ class StreamedChoice:
     """A choice as it grows.
 
     Args:
-        pointer: its place in a whole answer.
-        note: takes what is wrong with it; pointers are relative to the message.
+        pointer: its pointer in a response without streaming.
+        note: function that gets its anomalies, with pointers relative to the message.
     """
 
     def __init__(self, pointer: str, note: Note) -> None:
@@ -84,7 +85,7 @@ class StreamedChoice:
         self._pointers: dict[str, str] = {}
 
     def feed(self, delta: Mapping[str, JsonValue], event: int, base: str) -> None:
-        """Take a delta at pointer ``base`` in the data of a block."""
+        """Read a delta at pointer ``base`` in the data of an event."""
         if base != self._base:
             self._base, self._pointers = base, {name: f"{base}/{name}" for name in (*_TEXTS, "tool_calls")}
         for name, value in delta.items():
@@ -216,7 +217,7 @@ _CHOICE_KEYS = frozenset({"index", "delta", "message", "finish_reason"})
 
 
 class ChatStreamDecoder:
-    """Builds the answer from the chunks of a stream."""
+    """Builds the response from the chunks of a stream."""
 
     def __init__(self) -> None:
         self._choices: dict[int, StreamedChoice] = {}
@@ -231,7 +232,7 @@ class ChatStreamDecoder:
         self._has_empty_reason = False
 
     def feed(self, event: SseEvent) -> None:
-        """Take one block."""
+        """Read one event."""
         number = self._last = event.number
         data = event.data
         if data is None:  # comments alone: keep-alive
@@ -286,7 +287,7 @@ class ChatStreamDecoder:
         return next((choice.growing for choice in self._choices.values()), ())
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         top = {**self._top, "id": self._id, "model": self._model}
         return describe(top, None, messages=(), usage=read_usage(self._usage), is_stream=True)
 

@@ -1,10 +1,10 @@
-"""The calls of one streamed answer, put together from their deltas.
+"""The calls of one streamed response, put together from their deltas.
 
-The rule, distilled from recordings of a dozen servers: a delta belongs to the call of its ``index``; without one, to
-the call of its id; without that, to the last call. An id or name that is there is never replaced by ``""`` or by a
-later one. What is still open decides where index, id and name disagree: while the arguments of a call are unfinished,
-a delta at its index continues it under any id or piece of a name (relays change ids in mid-call), and so does one with
-its id at another index. Every such guess is noted. Arguments are appended when they are text; an object is kept as it
+The rule, from recordings of a dozen servers: a delta belongs to the call of its ``index``; without one, to the call of
+its id; without that, to the last call. A known id or name is never replaced by ``""`` or by a later one. If index, id
+and name disagree, open calls decide: while the arguments of a call are unfinished, a delta at its index continues it
+under any id or piece of a name (relays change ids in mid-call), and so does one with its id at another index. Every
+such guess is noted. Arguments are appended when they are text; an object is kept as it
 is.
 """
 
@@ -30,7 +30,7 @@ _KNOWN_INSIDE = frozenset({"name", "arguments", "input"})
 
 
 class StreamedCall:
-    """One call as it grows. ``key`` (``function``, ``custom``) is what the object in it is called on the wire."""
+    """One call as it grows. ``key`` (``function``, ``custom``) is the key of its object on the wire."""
 
     __slots__ = (
         "at",
@@ -67,9 +67,9 @@ class StreamedCall:
         self.tried = 0  # how many pieces there were when it was last looked whether they are all
 
     def leave(self) -> None:
-        """Something else continues: the call is over if its arguments are whole.
+        """Note that another part follows: the call is over if its arguments are complete.
 
-        Where they are not it is not asked again until there are twice as many, so that asking stays linear.
+        If they are not, the next check is made when they are twice as long, so that the checks stay linear.
         """
         count = len(self.text.texts)
         if not self.is_over and count >= 2 * self.tried:
@@ -77,13 +77,13 @@ class StreamedCall:
             self.is_over = self.object is not None or _is_json(self.text.text)
 
     def is_finished(self) -> bool:
-        """The arguments are whole; False where that was asked too often."""
+        """True if the arguments are complete; False also if the check was skipped."""
         if not self.is_between_arguments():
             self.leave()
         return self.is_over
 
     def opening(self) -> Part | None:
-        """The call without its arguments, once they come: some servers send the name in pieces."""
+        """The call without its arguments, once these arrive: some servers send the name in pieces."""
         texts = self.text.texts
         if self.key != "function" or not self.name or not texts or not texts[-1]:
             return None
@@ -102,7 +102,7 @@ class StreamedCall:
         return "input" if self.key == "custom" else "arguments"
 
     def is_named(self, name: str) -> bool:
-        """The name so far is this; a name of thousands of pieces is not joined to find that it is not."""
+        """True if this is the name so far; a name of thousands of pieces is not joined for the comparison."""
         return len(name) == self.name_length and name == self.name.text
 
     @property
@@ -111,12 +111,12 @@ class StreamedCall:
         return self.whole if self.object is not None and not any(self.text.texts) else self.text
 
     def is_between_arguments(self) -> bool:
-        """A part of the argument text has arrived: the next pieces belong to it."""
+        """True if a part of the argument text has arrived, so that the next pieces belong to it."""
         last = next((text for text in reversed(self.text.texts[-4:]) if text.strip()), "")
         return bool(last) and not last.rstrip().endswith("}")
 
     def value(self) -> Mapping[str, JsonValue]:
-        """The call as in a whole answer."""
+        """The call as in a response without streaming."""
         inner = dict(self.inner)
         if self.name:
             inner["name"] = self.name.text
@@ -149,7 +149,7 @@ class Calls:
         self._note = note
 
     def leave(self) -> None:
-        """Something else than calls continues."""
+        """Note that something other than calls follows."""
         if self._current:
             self._current.leave()
             self._current = None
@@ -234,7 +234,7 @@ class Calls:
 
     @property
     def lack_of_index(self) -> tuple[StreamedCall, int] | None:
-        """The first call without an index and the event in which it begins, where nothing had to be guessed."""
+        """The first call without an index, and the event in which it begins, if nothing had to be guessed."""
         return None if self._is_guessed else self._unnumbered
 
     def _open_numbered(self, delta: Delta, index: int, event: int) -> StreamedCall:
@@ -296,7 +296,7 @@ class Calls:
             self._note("stream.id", message, f"{call.at}/id", event)
 
     def grow(self, call: StreamedCall, delta: Delta, function: Delta, event: int, base: str) -> None:
-        """Take what a delta at pointer ``base`` holds of a call."""
+        """Add the piece of a call in a delta at pointer ``base``."""
         if "id" in delta or "name" in function or "type" in delta:
             self._name(call, delta, function, event, base)
         arguments = function.get(call.argument_key)
@@ -350,7 +350,7 @@ _READABLE = ("/text", "/thinking/0/text", "/thinking", "/summary")
 
 
 class StreamedListEntry:
-    """One entry of such a list: its strings by pointer suffix, and what else it holds."""
+    """One entry of a streamed list: its strings by pointer suffix, and its other members."""
 
     __slots__ = ("is_over", "key", "rest", "strings")
 
@@ -362,7 +362,7 @@ class StreamedListEntry:
 
     @property
     def is_tagged(self) -> bool:
-        """Text of the model may hold reasoning in tags."""
+        """True if the text may contain reasoning in tags."""
         return self.key == "content"
 
     def opening(self) -> Part | None:
@@ -384,11 +384,11 @@ class StreamedListEntry:
         return read_message({self.key: [self.value()]}, "", Notes(), is_answer=True).parts
 
     def add(self, suffix: str, text: str, event: int, pointer: str) -> None:
-        """Take a piece of one of its strings."""
+        """Add a piece of one of its strings."""
         self.strings.setdefault(suffix, Pieces()).add(text, event, pointer)
 
     def value(self) -> JsonValue:
-        """The entry as in a whole answer."""
+        """The entry as in a response without streaming."""
         if not self.strings:
             return self.rest
         value = dict(self.rest)

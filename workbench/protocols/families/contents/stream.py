@@ -24,7 +24,7 @@ _DONE = b"[DONE]"
 
 
 class ContentsStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     def __init__(self) -> None:
         self._outer: dict[str, JsonValue] = {}
@@ -108,7 +108,7 @@ class ContentsStreamDecoder:
         return first.items if first else ()
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         inner = {**self._top, "usageMetadata": self._usage.copy()} if self._usage else self._top
         body = {**self._outer, ENVELOPE: inner} if self._at else inner
         return ModelResponse(**describe(body, ()), is_stream=True)

@@ -42,8 +42,8 @@ class BuiltIn(NamedTuple):
     """A tool with its own item type.
 
     Attributes:
-        name: what the tool is called; the item does not say it.
-        inputs: keys that may hold its input, the first one that is there counts.
+        name: name of the tool, which the item does not have.
+        inputs: keys that may have its input; the first one that is present counts.
         is_server: the provider runs it.
     """
 
@@ -65,14 +65,14 @@ BUILT_INS: Mapping[str, BuiltIn] = {
     "mcp_call": BuiltIn("mcp", ("arguments",)),
     "program": BuiltIn("program", ("code",)),
 }
-"""Type of an item → its tool. Where a server or the client may run it, ``_is_server`` says who does."""
+"""Type of an item → its tool. If server or client may run it, ``_is_server`` decides."""
 
 _CONTAINERS = ("container_auto", "container_reference")
 """Environments of a shell that the provider hosts."""
 
 
 def read_call(block: BlockReader) -> tuple[Part, ...]:
-    """The call that an item is, and the outcome that it holds."""
+    """The call in an item, and the outcome in it."""
     kind = block.value["type"]
     if kind in ("function_call", "custom_tool_call"):
         return (_function(block) if kind == "function_call" else _custom(block),)
@@ -91,7 +91,7 @@ def read_call(block: BlockReader) -> tuple[Part, ...]:
 
 
 def read_result(block: BlockReader, *, is_server: bool) -> tuple[Part, ...]:
-    """The result that an item is."""
+    """The result in an item."""
     kind = block.value["type"]
     by_item = kind == "local_shell_call_output" and "call_id" not in block.value
     call_id = block.string("tool_call_id", "id" if by_item else "call_id")
@@ -226,14 +226,14 @@ _RESULTS: Mapping[str, tuple[ReadResult, str]] = {
     "tool_search_output": (_verbatim("tools"), "tools"),
     "program_output": (_as_text, "result"),
 }
-"""Type of an item → how its outcome is read, and the key that holds it."""
+"""Type of an item → how its outcome is read, and its key."""
 
 CALLS = frozenset({"function_call", "custom_tool_call", *BUILT_INS})
 RESULTS = frozenset(_RESULTS)
 
 
 SAID, TOLD = "output_text", "input_text"
-"""Types of a text: of the model, of everybody else."""
+"""Types of a text: of the model, and of all others."""
 
 
 def read_content(
@@ -242,10 +242,10 @@ def read_content(
     """The parts of a ``content`` or ``output`` value: a string, or a list of typed blocks.
 
     Args:
-        content: anything else becomes one opaque part and an anomaly.
+        content: the value; anything else becomes one opaque part and an anomaly.
         at: pointer of the value, relative to its message.
-        notes: takes the anomalies.
-        default_type: the type of text that goes without saying.
+        notes: list to which anomalies are added.
+        default_type: the type of text without a type.
         more: readers of the types of blocks that only one protocol has.
     """
     if isinstance(content, str):
@@ -340,7 +340,7 @@ _ROLES: Mapping[str, str] = {
 """Type of an item that is kept verbatim → whose it is."""
 
 _TEXTS = ("summary", "content")
-"""Lists of a reasoning item that hold readable text."""
+"""Lists of a reasoning item with readable text."""
 
 
 def read_item(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader] = NOTHING) -> Message:
@@ -349,7 +349,7 @@ def read_item(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, R
 
 
 def read_output(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader] = NOTHING) -> Message:
-    """One item of an answer: all of it was made by the provider."""
+    """One item of a response: the provider made all of it."""
     return _read(value, pointer, notes, more, is_answer=True)
 
 

@@ -1,11 +1,11 @@
-"""Event streams that build an answer out of items.
+"""Event streams that build a response from items.
 
     stream := created (queued | in_progress)* item* (completed | incomplete | failed)  |  … error
     item   := output_item.added (part | text)* output_item.done      one output_index each
 
 (``types/responses/response_stream_event.py`` of the official ``openai`` SDK 3.54; recordings of the dialects.) Every
-event names its type, and numbers itself with ``sequence_number`` where the server follows the original. Events that are
-not known are tolerated and kept. What a stream does otherwise is an anomaly.
+event names its type, and numbers itself with ``sequence_number`` where the server follows the original. Unknown events
+are tolerated and kept. Any other difference is an anomaly.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class InPieces(NamedTuple):
     """A string that arrives in pieces: ``….delta`` events, then one ``….done``.
 
     Attributes:
-        kind: type of item it belongs to.
+        kind: type of the item that it belongs to.
         at: its place in the item; ``*`` is the index of an entry.
-        whole: key of the ``done`` event that holds it.
-        position: key that holds the index of the entry.
+        whole: key of the complete string in the ``done`` event.
+        position: key of the entry's index.
         entry: type of the entry.
     """
 
@@ -62,7 +62,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "response.content_part": ("/content", "content_index"),
     "response.reasoning_summary_part": ("/summary", "summary_index"),
 }
-"""Events that bring an entry of a list whole: where the list is, and the key that holds the entry's index."""
+"""Events with a complete entry of a list: where the list is, and the key of the entry's index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class EventNames:
 
     Attributes:
         texts: strings that arrive in pieces.
-        parts: events that bring an entry of a list whole.
-        begins, ends: those with the whole response.
-        beside: those that say nothing of the response.
-        missing_end: what a stream lacks that has none of ``ends``, in words.
-        index_keys: name of each event with a piece → the key that holds the index of its entry.
+        parts: events with a complete entry of a list.
+        begins, ends: events with the whole response.
+        beside: events without content of the response.
+        missing_end: words for a stream without any of ``ends``: what it lacks.
+        index_keys: name of an event with a piece → the key of its entry's index.
     """
 
     texts: Mapping[str, InPieces]
@@ -95,7 +95,7 @@ def names_of_events(
     beside: Iterable[str] = (),
     missing_end: str = "",
 ) -> EventNames:
-    """The names of the events of a protocol, by what they mean."""
+    """The names of the events of a protocol, by their meaning."""
     keys = {f"{stem}.delta": text.position for stem, text in texts.items()}
     return EventNames(texts, parts, frozenset(begins), frozenset(ends), frozenset(beside), missing_end, keys)
 
@@ -118,11 +118,11 @@ _GAP = "the sequence numbers are not consecutive: events were lost, repeated or 
 
 
 class ItemStreamDecoder:
-    """Builds the answer of one stream. Never raises; linear in the stream."""
+    """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     names = RESPONSES
     is_by_id = False
-    """Clients go by ids alone: indexes that are missing or used again, and ends without content, are no faults."""
+    """True if clients use only ids: missing or reused indexes, and ends without content, are no faults."""
 
     def __init__(self) -> None:
         self.items: list[StreamedItem] = []
@@ -142,7 +142,7 @@ class ItemStreamDecoder:
         self._ended: int | None = None
 
     def feed(self, event: SseEvent) -> None:
-        """Take one block. Comments alone and ``[DONE]``, which some servers add, say nothing."""
+        """Read one event. Comments, and the ``[DONE]`` that some servers add, are skipped."""
         self._last = event.number
         value = self._notes.object_of(event)
         if value is None:
@@ -152,7 +152,7 @@ class ItemStreamDecoder:
             self._take(value, event)
 
     def result(self) -> ModelResponse:
-        """The answer so far."""
+        """The response so far."""
         read = [item.message(f"/output/{n}") for n, item in enumerate(order(self.items))]
         messages = tuple(message for message, _ in read)
         top = dict(self.responses[-1][0]) if self.responses else {}
@@ -172,7 +172,7 @@ class ItemStreamDecoder:
         )
 
     def about(self) -> ModelResponse:
-        """The answer without its content."""
+        """The response without its content: id, model, token counts."""
         top = {k: v for k, v in self.responses[-1][0].items() if k != "status"} if self.responses else {}
         return self._describe(top, (), is_stream=True)
 
