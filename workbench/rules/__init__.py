@@ -4,7 +4,7 @@ In: a session and a contract. Out: findings, each with its rule, place and basis
 A family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which runs after all checks and may change their findings. The page of each rule is
 ``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``schema_check`` is no
-family: it checks one schema against every contract. This room may import the core and the rooms up to ``diff``.
+family: it checks one schema against every contract. It may import the core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations
