@@ -332,8 +332,7 @@ class Inspector:
     def with_exchange(self, index: int, made: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with one exchange replaced.
 
-        Only that exchange is checked. The new inspector inspects nothing further, and is outdated when this one has
-        more rows.
+        Only that exchange is checked. The copy inspects nothing further, and is outdated when this one has more rows.
 
         Args:
             index: index of an exchange that is inspected.
