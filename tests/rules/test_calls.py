@@ -46,7 +46,8 @@ def test_tools_may_arrive_in_the_middle(anthropic):
     added = {"role": "system", "content": [{"type": "tool_addition", "tool": {"name": "late", "input_schema": {}}}]}
     block = {"type": "tool_use", "id": "a", "name": "late", "input": {}}
     body = {"type": "message", "role": "assistant", "model": "m", "content": [block], "stop_reason": "tool_use"}
-    found = anthropic([*GO, added], body, tools=[{"name": "read", "input_schema": {"type": "object"}}])
+    tools = [{"name": "read", "input_schema": {"type": "object"}}]
+    found = anthropic([*GO, added], body, tools=tools, model="claude-of-tomorrow")
     assert [f.rule for f in found] == ["closure.pending"]
 
 

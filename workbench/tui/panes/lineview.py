@@ -276,16 +276,26 @@ def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
     """Further lines of the open items of a list: of all of them if all fit, else of those that have to be open."""
     if view.is_accordion and view.fills:
         return _fill_room(view, width)
-    made = _all_open(view, width) if view.is_accordion else None
+    return _open_within(view, width, _lines_that_fit(view))
+
+
+def rows_within(view: LineView, rows: int) -> int:
+    """Rows that a list takes where it has this many, however many it has now."""
+    opened = _open_within(view, view.text_width, rows) if view.size.width else {}
+    return view.count() + sum(map(len, opened.values()))
+
+
+def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]:
+    made = _all_open(view, width, rows) if view.is_accordion else None
     if made is not None:
         return made
     is_open = view.opened_items | ({view.cursor} if view.is_accordion else set())
     return {n: view.further(n, width) for n in sorted(is_open) if n < view.count()}
 
 
-def _all_open(view: LineView, width: int) -> dict[int, list[Line]] | None:
-    """Every item with its further lines; None if not all fit without scrolling."""
-    room = _lines_that_fit(view) - view.count()
+def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | None:
+    """Every item with its further lines; None if not all fit into the rows."""
+    room = rows - view.count()
     made: dict[int, list[Line]] = {}
     for item in range(view.count() if room >= 0 else 0):
         made[item] = view.further(item, width)

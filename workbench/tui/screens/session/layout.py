@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from textual.containers import Container
+
 from workbench.tui import session_panes
 from workbench.tui.bars import TabBar
+from workbench.tui.panes.lineview import rows_within
 from workbench.tui.panes.pane import Pane
 from workbench.tui.session_panes import SIDE_SLOTS
 
@@ -25,6 +28,21 @@ SLACK = 4
 
 LEDGER_ROWS = 7
 """Least rows for the panes of ``HALVES`` together."""
+
+
+class PaneGrid(Container):
+    """Contains the panes; its size changes later than that of the screen.
+
+    Args:
+        resized: called when it has another size.
+    """
+
+    def __init__(self, resized: Callable[[], None], *, id: str) -> None:
+        super().__init__(id=id)
+        self._resized = resized
+
+    def on_resize(self) -> None:
+        self._resized()
 
 
 class PaneLayout:
@@ -93,9 +111,9 @@ class PaneLayout:
     def fill(self) -> None:
         """Show the ledgers too where the pane above them leaves rows of its column empty, in a layout of two."""
         screen, body = self.screen, self.screen.query_one("#body")
-        needed = next((rows_of(pane) for pane in screen.query(f"#{self._in_slot['main']}").results(Pane)), 0)
         is_wide = screen.has_class("-wide") and screen.has_class("-tall") and not screen.has_class("-zoom")
         room = body.size.height - self._list_rows - LEDGER_ROWS
+        needed = next((_rows_of(pane, room) for pane in screen.query(f"#{self._in_slot['main']}").results(Pane)), 0)
         is_roomy = is_wide and 0 < needed <= room
         screen.set_class(is_roomy, "-roomy")
         if not needed <= self._main_rows <= min(room, needed + SLACK):
@@ -147,6 +165,6 @@ class PaneLayout:
         self._arrange()
 
 
-def rows_of(pane: Pane) -> int:
-    """Rows that a pane needs for all of its lines, and for its border; 0 if nothing is open."""
-    return 1 + pane.count() + (pane.lines_of.extra if pane.size.width else 0) if pane.opened else 0
+def _rows_of(pane: Pane, most: int) -> int:
+    """Rows that a pane takes of this many, with its border; 0 if nothing is open."""
+    return 1 + rows_within(pane, most - 1) if pane.opened else 0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import events, getters, work
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.errors import WorkbenchError
@@ -25,7 +24,7 @@ from workbench.tui.screens.session.breakpoints import BreakpointBanner
 from workbench.tui.screens.session.follow import LiveFollower
 from workbench.tui.screens.session.header import SessionHeader
 from workbench.tui.screens.session.jumps import SessionJumps
-from workbench.tui.screens.session.layout import PaneLayout
+from workbench.tui.screens.session.layout import PaneGrid, PaneLayout
 from workbench.tui.screens.session.moves import SessionMoves
 from workbench.tui.screens.session.navigation import Navigation
 from workbench.tui.screens.session.pane_search import PaneSearch
@@ -152,7 +151,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         yield TabBar(id="tabs")
-        with Container(id="body"):
+        with PaneGrid(self.panes.fill, id="body"):
             yield TimelinePane(self.state, id="exchanges")
         yield FindingsPane(self.state, id="findings")
         yield KeyBar(id="keys")
@@ -240,7 +239,6 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_resize(self) -> None:
         self.header.show()
-        self.call_after_refresh(self.panes.fill)
 
     def on_screen_resume(self) -> None:
         """Show the branch that another screen may have gone to."""
