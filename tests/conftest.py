@@ -47,13 +47,13 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out two thirds of all drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
+    """Leave out three quarters of all drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
     if config.getoption("--every"):
         return
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         drawn = function._hypothesis_internal_use_settings
-        fewer = settings(drawn, max_examples=max(min(10, drawn.max_examples), drawn.max_examples // 3))
+        fewer = settings(drawn, max_examples=max(min(10, drawn.max_examples), drawn.max_examples // 4))
         function._hypothesis_internal_use_settings = fewer
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []

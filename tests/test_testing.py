@@ -101,6 +101,7 @@ def test_requests_hold_everything_in_time() -> None:
     assert not missing
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", laws.names())
 def test_bodies_are_the_protocols_own(protocol: str) -> None:
     adapter = protocols.get(protocol)

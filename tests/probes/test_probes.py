@@ -23,7 +23,7 @@ NOT_REPLAYED = {("llama.cpp", "openai-responses"): PARTIAL}
 """The server reads reasoning from the content of its item, and the scripted model writes a summary."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("label", "protocol"), second(), ids=lambda word: word)
 def test_a_model_that_can_everything_passes_under_every_contract(label: str, protocol: str) -> None:
     made = measured(label, protocol)
@@ -54,7 +54,7 @@ DIALS: dict[str, tuple[dict[str, Any], str, str, dict[str, object]]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DIALS)
 @pytest.mark.parametrize("label", ["openai", "deepseek"])
 def test_the_verdict_follows_the_dial(label: str, name: str) -> None:

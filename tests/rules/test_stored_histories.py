@@ -181,6 +181,7 @@ def check_same(made: tuple[Exchange, ...], folder: Path) -> None:
     assert all(other == found[0] for other in found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())

@@ -80,6 +80,7 @@ def assert_clean(driver: Driver) -> None:
             assert link is None or link in contracts_text(), "only the sources of our contracts are links"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 15), (160, 50)])
 async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:

@@ -66,7 +66,7 @@ async def resize_through(driver: Driver) -> None:
         await until(driver.pilot, lambda: driver.text == before)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_session_lives_through_every_size(place: str) -> None:
     app = WorkbenchApp(samples.example(samples.LOST_REASONING))
@@ -90,6 +90,7 @@ async def test_home_lives_through_every_size(place: str) -> None:
         await resize_through(driver)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(1, 1), (10, 3), (39, 40)])
 @pytest.mark.parametrize("place", ["session", "wire", "help", "stream"])
 async def test_it_starts_and_takes_keys_without_room(place: str, size: tuple[int, int]) -> None:

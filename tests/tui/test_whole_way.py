@@ -79,6 +79,7 @@ def pretend(folders: list[Path]) -> list[ExportProof]:
     return [ExportProof((ExportRun("broken", 2, 2), ExportRun("fixed", 4))) for _ in folders]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "rule", "target", "repair"), WAYS, ids=[way[0] for way in WAYS])
 async def test_from_a_break_to_a_test_that_keeps_it_mended(
     name: str, rule: str, target: str, repair: str, here: Path, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,7 @@ def test_calls(module: ModuleType, text: str, expected: list[tuple[Any, ...]]) -
     found.check(module.text_format, text, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("module", "text", "expected"), CASES)
 def test_cuts(module: ModuleType, text: str, expected: list[tuple[Any, ...]]) -> None:
     found.check_cuts(module.text_format, text)
@@ -86,7 +87,7 @@ def test_any_text_gives_the_same_in_pieces(module: ModuleType) -> None:
     holds()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("module", "unit"), HOSTILE)
 def test_hostile_text_is_read_whole(module: ModuleType, unit: str) -> None:
     text = unit * (LENGTH // len(unit))
