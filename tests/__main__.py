@@ -1,4 +1,7 @@
-"""``python -m tests``: lint, format, documentation, types and the whole suite, each reported; what CI runs."""
+"""``python -m tests``: lint, format, documentation, types and the whole suite, each reported; what CI runs.
+
+Options are those of pytest, such as ``--every``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ are two for each of two cores, since each waits for processes and screens, and w
 
 def main() -> int:
     """Run every step, also after a failure; 0 when all pass."""
+    if {"-h", "--help"} & {*sys.argv}:
+        print(__doc__)
+        return 0
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["NO_MKDOCS_2_WARNING"] = "1"
     start = time.monotonic()
