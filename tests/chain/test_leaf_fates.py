@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import MOST, steps
 from workbench.chain import fates
 from workbench.ir import JsonValue
+from workbench.limits import MAX_JSON_DEPTH
 
 SAME = (
     ({"a": 1, "b": [True, None]}, {"b": [True, None], "a": 1}),
@@ -48,3 +50,29 @@ def test_what_is_the_same_has_no_fate(before: JsonValue, after: JsonValue) -> No
 def test_each_fate_has_its_two_places(name: str) -> None:
     before, after, expected = FATES[name]
     assert [f"{one.kind} {one.pointer} {one.there}" for one in fates(before, after)] == expected
+
+
+def nested(levels: int, leaf: JsonValue) -> JsonValue:
+    for _ in range(levels):
+        leaf = {"a": leaf}
+    return leaf
+
+
+def test_what_is_as_deep_as_json_may_be_is_compared() -> None:
+    before, after = nested(MAX_JSON_DEPTH, 1), nested(MAX_JSON_DEPTH, 2)
+    assert [one.kind for one in fates(before, after)] == ["changed"]
+    assert {one.kind for one in fates({"x": before}, {"y": after})} == {"dropped", "added"}
+
+
+def members(prefix: str, count: int) -> dict[str, JsonValue]:
+    return {f"{prefix}{n}": f"{prefix} is the text {n}" for n in range(count)}
+
+
+@pytest.mark.parametrize("kind", ["objects", "lists"])
+def test_steps_grow_with_the_input_where_nothing_is_found_again(kind: str) -> None:
+    def taken(count: int) -> int:
+        before, after = members("a", count), members("b", count + 1)
+        held = (before, after) if kind == "objects" else ([*before.values()], [*after.values()])
+        return steps(lambda: list(fates(*held)))
+
+    assert taken(400) <= MOST * taken(100)

@@ -1,4 +1,4 @@
-"""What became of each value on its way: two JSON values that should be one, compared leaf by leaf.
+"""Differences between two JSON values that should be equal, leaf by leaf: the value sent and the value received.
 
 It is the same comparison for the arguments of a call, the schema of a tool, and what a gateway passes on. Whether a
 difference matters is for its reader to say: a client's own rule, the protocol, or the person.
@@ -7,7 +7,8 @@ difference matters is for its reader to say: a client's own rule, the protocol, 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
@@ -21,11 +22,17 @@ _CUT_MARK = 24
 """Characters that a mark at the end of a cut text may have."""
 
 _TEXT = 8
-"""Characters of a value that are enough to know it again at another place."""
+"""Length in characters of a text that no other is likely to equal."""
+
+_DEEP = 100
+"""Levels of JSON that are compared one by one: Python's stack ends at fewer than JSON may have."""
+
+_DEEPEST = 4
+"""Objects within each other in which a value is looked for that has left its place."""
 
 
 class Fate(NamedTuple):
-    """What became of one value.
+    """A value that is not the same on both sides, and how.
 
     Attributes:
         kind: ``"dropped"``, ``"added"``, ``"renamed"``, ``"moved"``, ``"doubled"``, ``"stringified"`` (JSON became
@@ -43,7 +50,7 @@ class Fate(NamedTuple):
     after: JsonValue = None
 
     def words(self) -> str:
-        """What happened to the value, in words that follow its name."""
+        """The predicate of a sentence about the value: "was left out"."""
         return _WORDS[self.kind]
 
 
@@ -63,8 +70,14 @@ _WORDS = {
 
 
 def fates(before: JsonValue, after: JsonValue, pointer: str = "", there: str = "") -> Iterator[Fate]:
-    """Every value that is not the same on both sides, in the order of the first."""
-    if isinstance(before, dict) and isinstance(after, dict):
+    """Every value that is not the same on both sides, in the order of the first.
+
+    Below ``_DEEP`` levels a value is compared as a whole.
+    """
+    if pointer.count("/") > _DEEP:
+        if before != after:
+            yield Fate("changed", pointer, there, before, after)
+    elif isinstance(before, dict) and isinstance(after, dict):
         yield from _of_objects(before, after, pointer, there)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _of_lists(before, after, pointer, there)
@@ -73,41 +86,63 @@ def fates(before: JsonValue, after: JsonValue, pointer: str = "", there: str = "
 
 
 def _of_objects(before: dict[str, JsonValue], after: dict[str, JsonValue], pointer: str, there: str) -> Iterator[Fate]:
-    new = [name for name in after if name not in before]
+    new = _NewMembers({name: value for name, value in after.items() if name not in before})
+    places: dict[Hashable, str] | None = None
     for name, value in before.items():
         at, to = f"{pointer}/{escape(name)}", f"{there}/{escape(name)}"
         if name in after:
             yield from fates(value, after[name], at, to)
-        elif (found := _taken_by(name, value, after, new)) is not None:
-            new.remove(found)
+            continue
+        found = new.take(name, value)
+        if found is not None:
             yield Fate("renamed", at, f"{there}/{escape(found)}", value, after[found])
-        elif (place := _place_of(value, after, there)) is not None:
-            yield Fate("moved", at, place, value, value)
-        else:
-            yield Fate("dropped", at, to, value)
-    for name in new:
+            continue
+        places = _places(after, there) if places is None else places
+        place = places.get(_key(value)) if _is_telling(value) else None
+        yield Fate("dropped", at, to, value) if place is None else Fate("moved", at, place, value, value)
+    for name in new.left:
         yield Fate("added", f"{pointer}/{escape(name)}", f"{there}/{escape(name)}", None, after[name])
 
 
-def _taken_by(name: str, value: JsonValue, after: dict[str, JsonValue], new: list[str]) -> str | None:
-    """The new member that is an old one under another name: spelled alike, or with a value that tells."""
-    alike = next((other for other in new if _letters(other) == _letters(name)), None)
-    if alike is not None or not _is_telling(value):
-        return alike
-    return next((other for other in new if _is_same_inside(value, after[other])), None)
+class _NewMembers:
+    """Members of an object that were not there before, found by the letters of their name or by their value.
+
+    Attributes:
+        left: those that are no old member under another name.
+    """
+
+    def __init__(self, new: dict[str, JsonValue]) -> None:
+        self.left = new
+        self._by_letters: dict[str, list[str]] = {}
+        self._by_value: dict[Hashable, list[str]] = {}
+        for name, value in reversed(new.items()):
+            self._by_letters.setdefault(_letters(name), []).append(name)
+            self._by_value.setdefault(_key(value), []).append(name)
+
+    def take(self, name: str, value: JsonValue) -> str | None:
+        """The new member that is an old one under another name: spelled alike, or with a value that tells."""
+        found = self._first(self._by_letters.get(_letters(name), []))
+        if found is None and _is_telling(value):
+            found = self._first(self._by_value.get(_key(value), []))
+        if found is not None:
+            del self.left[found]
+        return found
+
+    def _first(self, names: list[str]) -> str | None:
+        while names and names[-1] not in self.left:
+            names.pop()
+        return names[-1] if names else None
 
 
-def _place_of(value: JsonValue, after: JsonValue, there: str, depth: int = 4) -> str | None:
-    """Where a telling value is below another one."""
-    if not _is_telling(value) or depth == 0 or not isinstance(after, dict):
-        return None
-    for name, inner in after.items():
+def _places(value: dict[str, JsonValue], there: str, depth: int = _DEEPEST) -> dict[Hashable, str]:
+    """Values of an object and of the objects in it, as keys, with the pointer of the first place of each."""
+    found: dict[Hashable, str] = {}
+    for name, inner in value.items():
         at = f"{there}/{escape(name)}"
-        if _is_same_inside(value, inner):
-            return at
-        if (found := _place_of(value, inner, at, depth - 1)) is not None:
-            return found
-    return None
+        found.setdefault(_key(inner), at)
+        if isinstance(inner, dict) and depth > 1:
+            found = _places(inner, at, depth - 1) | found
+    return found
 
 
 def _of_lists(before: list[JsonValue], after: list[JsonValue], pointer: str, there: str) -> Iterator[Fate]:
@@ -115,17 +150,33 @@ def _of_lists(before: list[JsonValue], after: list[JsonValue], pointer: str, the
         for number, value in enumerate(before):
             yield from fates(value, after[number], f"{pointer}/{number}", f"{there}/{number}")
         return
-    rest = list(after)
-    for number, value in enumerate(before):
-        found = next((each for each in rest if _is_same_inside(value, each)), None)
-        if found is not None:
-            rest.remove(found)
+    keys, known = [_key(value) for value in after], [_key(value) for value in before]
+    free = Counter(keys)
+    for number, (value, key) in enumerate(zip(before, known, strict=True)):
+        if free[key]:
+            free[key] -= 1
         elif len(after) < len(before) or value is not None:
             yield Fate("dropped", f"{pointer}/{number}", there, value)
-    for value in rest:
-        is_double = any(_is_same_inside(value, each) for each in before)
-        place = f"{there}/{len(after) - 1 - after[::-1].index(value)}"
-        yield Fate("doubled" if is_double else "added", pointer, place, None, value)
+    left = []
+    for number in reversed(range(len(keys))):
+        if free[keys[number]]:
+            free[keys[number]] -= 1
+            left.append(number)
+    old = set(known)
+    for number in reversed(left):
+        kind = "doubled" if keys[number] in old else "added"
+        yield Fate(kind, pointer, f"{there}/{number}", None, after[number])
+
+
+def _key(value: JsonValue, levels: int = _DEEP) -> Hashable:
+    """A key that two values share if they are equal and of the same types, in any order of members."""
+    if levels == 0:
+        return dumps(value)
+    if isinstance(value, dict):
+        return frozenset((name, _key(inner, levels - 1)) for name, inner in value.items())
+    if isinstance(value, list):
+        return tuple(_key(inner, levels - 1) for inner in value)
+    return type(value), value
 
 
 def _kind(before: JsonValue, after: JsonValue) -> str:
