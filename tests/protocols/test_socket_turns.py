@@ -58,9 +58,8 @@ def connection(*said: Said) -> Exchange:
     frames = tuple(Frame(who, "text", json.dumps(what).encode(), n / 10) for n, (who, what) in enumerate(said))
     shaken = Headers((("Authorization", "Bearer x"), ("Upgrade", "websocket"), ("Sec-WebSocket-Key", "k")))
     request = HttpRequest("GET", "wss://api.openai.com/v1/responses", shaken)
-    return Exchange(
-        "7", request, HttpResponse(101), kind=ExchangeKind.WEBSOCKET, frames=frames, started_at=1_790_000_000.0
-    )
+    agreed = HttpResponse(101, Headers((("Upgrade", "websocket"), ("x-request-id", "req_1"))))
+    return Exchange("7", request, agreed, kind=ExchangeKind.WEBSOCKET, frames=frames, started_at=1_790_000_000.0)
 
 
 def turns(*said: Said) -> list[Exchange]:
@@ -77,6 +76,7 @@ def test_a_tool_loop_over_one_connection_is_a_conversation_of_requests() -> None
     assert first.request and second.request and first.response
     assert (first.request.method, first.request.url) == ("POST", "https://api.openai.com/v1/responses")
     assert first.request.headers.items == (("Authorization", "Bearer x"), ("content-type", "application/json"))
+    assert first.response.headers.items == (("x-request-id", "req_1"), ("content-type", "text/event-stream"))
     assert json.loads(first.request.body.raw) == {"model": "gpt-5.2", "input": [USER], "tools": [TOOL]}
     assert not first.request.body.is_raw and first.origin is Origin.RECONSTRUCTED
     assert (second.started_at, second.duration) == pytest.approx((1_790_000_000.5, 0.4))

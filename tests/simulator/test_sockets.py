@@ -9,6 +9,7 @@ from queue import Queue
 from threading import Event
 from typing import Any
 
+import httpx
 import openai
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -186,6 +187,21 @@ def test_a_live_session_is_resumable_only_where_no_call_is_open(live: Server) ->
         told = spoken.ask("", "sessionResumptionUpdate", toolResponse={"functionResponses": [result]})
         handles.append(told["sessionResumptionUpdate"]["newHandle"])
         assert len(set(handles)) == 2
+
+
+@pytest.mark.parametrize("contract", ["openai", "xai"])
+def test_a_turn_has_the_contract_that_the_server_names_as_over_http(contract: str) -> None:
+    ended: Queue[Exchange] = Queue()
+    asked = {"model": "gpt-5.4", "input": [USER], "store": False}
+    with serve(Simulator(contract, ended=ended.put)) as server:
+        httpx.post(f"{server.url}/v1/responses", json=asked)
+        with client(server, "/v1/responses") as spoken:
+            assert spoken.connection.response and spoken.connection.response.headers["server"].endswith(contract)
+            spoken.ask("response.create", "response.completed", **asked)
+    kept = [ended.get(timeout=10) for _ in range(3)]
+    plain, _, turn = Inspector(MemorySession("kept", tuple(kept))).run().rows
+    assert plain.provider == turn.provider and str(turn.provider).startswith(contract)
+    assert plain.provider_from == turn.provider_from
 
 
 def test_what_is_kept_of_a_connection_is_healthy() -> None:

@@ -156,6 +156,11 @@ class Simulator:
         held = self.contract.term("errors.event")
         return held if isinstance(held, dict) else None
 
+    @property
+    def socket_headers(self) -> tuple[tuple[str, str], ...]:
+        """Headers of the handshake of a WebSocket: as over HTTP, one says whose simulator it is."""
+        return (_wire.server_header(self.contract.name),)
+
     def is_stored(self, name: str) -> bool:
         """True for the id of a response that a later connection can continue."""
         with self._lock:

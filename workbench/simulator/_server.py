@@ -214,6 +214,7 @@ class _ServerConnection:
         session = ServedSocket(self.server.simulator, way, target, headers, outlet)
         lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]
         lines += [f"Sec-WebSocket-Protocol: {session.subprotocol}".encode()] if session.subprotocol else []
+        lines += [f"{name}: {value}".encode() for name, value in self.server.simulator.socket_headers]
         offer = headers.get("sec-websocket-extensions") or ""
         if deflate_of(offer, "client") and "server_max_window_bits" not in offer:
             self._deflater = MessageDeflater()

@@ -129,6 +129,11 @@ class SocketBackend(Protocol):
         """The message of an error, where it is not that of the protocol."""
         ...
 
+    @property
+    def socket_headers(self) -> tuple[tuple[str, str], ...]:
+        """Headers of the 101 response that say who responds."""
+        ...
+
     def url(self, target: str) -> str:
         """Absolute URL of a path."""
         ...
@@ -203,7 +208,7 @@ class ServedSocket:
         return Exchange(
             self._backend.make_id("ws_{16}"),
             asked,
-            HttpResponse(101),
+            HttpResponse(101, Headers(self._backend.socket_headers)),
             kind=ExchangeKind.WEBSOCKET,
             origin=Origin.RECORDED,
             started_at=self._began,

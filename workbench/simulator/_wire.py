@@ -318,7 +318,12 @@ def _request_values(request_id: str) -> Mapping[str, str]:
 def headers(protocol: str, request_id: str, contract: str) -> tuple[tuple[str, str], ...]:
     """The headers of an answer, but for its type and length; one of them says whose simulator it is."""
     own = tuple((name, value.replace("{request_id}", request_id)) for name, value in _style(protocol).headers)
-    return (*own, ("server", f"{SIMULATED}{contract}"))
+    return (*own, server_header(contract))
+
+
+def server_header(contract: str) -> tuple[str, str]:
+    """The header that says whose simulator it is."""
+    return "server", f"{SIMULATED}{contract}"
 
 
 def _with_error_body(contract: Contract, protocol: str) -> Contract:

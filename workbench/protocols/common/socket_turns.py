@@ -255,7 +255,7 @@ def _exchange(connection: Exchange, turn: SocketTurn, number: int, title: str, e
     return Exchange(
         f"{connection.id}.{number}",
         request=_request(connection, turn),
-        response=_response(turn) if turn.events else None,
+        response=_response(connection, turn) if turn.events else None,
         state=State.COMPLETE if is_complete else State.ABORTED,
         origin=Origin.RECONSTRUCTED,
         started_at=connection.started_at + turn.at if connection.started_at and turn.at is not None else None,
@@ -282,22 +282,28 @@ def ranges(numbers: Sequence[int]) -> list[JsonValue]:
 
 def _request(connection: Exchange, turn: SocketTurn) -> HttpRequest:
     shaken = connection.request or HttpRequest()
-    kept = tuple((name, value) for name, value in shaken.headers if not _HANDSHAKE.fullmatch(name))
     body, note = turn.request_body()
     return HttpRequest(
         "POST",
         re.sub(r"^ws(?=s?:)", "http", shaken.url),
-        Headers((*kept, ("content-type", "application/json"))),
+        _headers(shaken.headers, "application/json"),
         Body(body, is_raw=False, note=note),
     )
 
 
-def _response(turn: SocketTurn) -> HttpResponse:
+def _headers(shaken: Headers, content: str) -> Headers:
+    """Headers of a turn: those of its side of the handshake that say more than how the connection was made."""
+    kept = tuple((name, value) for name, value in shaken if not _HANDSHAKE.fullmatch(name))
+    return Headers((*kept, ("content-type", content)))
+
+
+def _response(connection: Exchange, turn: SocketTurn) -> HttpResponse:
     """An event stream; for a refused request the status and body that HTTP would have."""
+    agreed = connection.response.headers if connection.response else Headers()
     status = turn.error.get("status", turn.error.get("status_code"))
     if isinstance(status, int) and 400 <= status < 600:
         body = Body(turn.events[0][1].data, is_raw=False, note="an error event of a WebSocket")
-        return HttpResponse(status, Headers((("content-type", "application/json"),)), body)
+        return HttpResponse(status, _headers(agreed, "application/json"), body)
     raw, chunks = bytearray(), []
     for _, frame, kind in turn.events:
         name = _LINES.sub(b" ", kind.encode("utf-8", "replace"))
@@ -306,4 +312,4 @@ def _response(turn: SocketTurn) -> HttpResponse:
         if frame.at is not None and turn.at is not None:
             chunks.append(Chunk(len(raw), max(frame.at - turn.at, 0.0)))
     body = Body(bytes(raw), chunks=tuple(chunks), is_raw=False, note=EVENTS)
-    return HttpResponse(200, Headers((("content-type", "text/event-stream"),)), body)
+    return HttpResponse(200, _headers(agreed, "text/event-stream"), body)

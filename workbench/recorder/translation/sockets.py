@@ -147,6 +147,11 @@ class TranslationBackend:
     def error_event(self) -> None:
         """None: errors are written as the protocol has them."""
 
+    @property
+    def socket_headers(self) -> tuple[tuple[str, str], ...]:
+        """None: the upstream is known from its own exchanges."""
+        return ()
+
     def is_stored(self, name: str) -> bool:
         """No response is kept beyond its connection."""
         return False
