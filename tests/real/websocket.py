@@ -41,6 +41,10 @@ _AGREED = (
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n{extensions}\r\n"
 )
+LATE = "late"
+"""In place of a kind of breakpoint: one that is armed and disarmed while connections are open."""
+
+_LATE_KIND, _LATE_SECONDS = "frame:none", 0.001
 _KINDS = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 
@@ -191,12 +195,24 @@ class Ends:
         writer.close()
 
 
+async def _arm_often(gate: BreakpointGate) -> None:
+    """Arm a breakpoint whenever connections are open, and disarm it once it reads them."""
+    while True:
+        if gate.open_sockets:
+            gate.arm(_LATE_KIND)
+            await gate.hold_open_sockets()
+            gate.disarm(_LATE_KIND)
+        await asyncio.sleep(_LATE_SECONDS)
+
+
 @asynccontextmanager
 async def recorder(upstream: int, path: Path, held: str = "") -> AsyncIterator[int]:
-    """The port of a recorder in front of an upstream, with a breakpoint armed if one is named."""
+    """The port of a recorder in front of an upstream, with a breakpoint armed, or with ``late`` now and then."""
     capture = Capture(Keeper(SessionWriter(path), redactor_for({}, b"salt"), run="run"))
     gate = BreakpointGate("run", path)
-    if held:
+    gate.read_socket = capture.read_socket
+    arming = asyncio.ensure_future(_arm_often(gate)) if held == LATE else None
+    if held and not arming:
         gate.arm(held)
     relay = Relay({"main": f"http://127.0.0.1:{upstream}"}, capture, gate=gate)
     await relay.start()
@@ -204,6 +220,8 @@ async def recorder(upstream: int, path: Path, held: str = "") -> AsyncIterator[i
         yield int(relay.url("main").rpartition(":")[2].rstrip("/"))
     finally:
         await relay.close()
+        if arming:
+            arming.cancel()
         gate.close()
         capture.close()
 
@@ -220,6 +238,11 @@ async def run_cases(count: int, path: Path, first: int = 0, held: str = "") -> E
 
         await asyncio.gather(*map(one, range(first, first + count)))
     return ends
+
+
+def late_breakpoints(path: Path) -> int:
+    """Connections that were open when a breakpoint was armed, and read on from there."""
+    return sum("a breakpoint was armed after" in exchange.note for exchange in exchanges_of(open_session(path)))
 
 
 def judge(ends: Ends, path: Path) -> tuple[int, int, int, list[str]]:
@@ -253,6 +276,7 @@ class Totals:
     changed: int = 0
     frames: int = 0
     broken: int = 0
+    late: int = 0
     problems: list[str] = field(default_factory=list)
 
     def add(self, ends: Ends, path: Path) -> None:
@@ -261,6 +285,7 @@ class Totals:
         self.passed += passed
         self.changed += changed
         self.frames += frames
+        self.late += late_breakpoints(path)
         self.broken += sum(case.breaks >= 0 for case in ends.cases.values())
         self.problems += problems
 
@@ -312,7 +337,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.real websocket", description=__doc__)
     parser.add_argument("--connections", type=int, default=5_000, help="connections with random frames")
     parser.add_argument("--frames", type=int, default=5_000, help="frames whose time is measured")
-    parser.add_argument("--held", default="", metavar="KIND", help="a breakpoint that is armed, such as frame:none")
+    parser.add_argument(
+        "--held",
+        default="",
+        metavar="KIND",
+        help="a breakpoint that is armed, such as frame:none; late: armed and disarmed all the time",
+    )
     given = parser.parse_args(arguments)
     return run(given.connections, given.frames, given.held)
 
@@ -332,6 +362,7 @@ def run(connections: int, frames: int, held: str = "") -> int:
             f"{connections:,} connections ({total.broken:,} broken), {total.passed:,} bytes: {total.changed}", end=" "
         )
         print(f"changed; {total.frames:,} messages in the files, {len(total.problems)} connections wrong; ", end="")
+        print(f"{total.late:,} were open when a breakpoint was armed; " if held == LATE else "", end="")
         print(f"{took:.1f} s, {used:.1f} CPU s")
         for line in total.problems[:10]:
             print(f"  {line}")

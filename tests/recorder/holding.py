@@ -12,7 +12,11 @@ from pathlib import Path
 from tests.recorder.relaying import PATIENCE, Notes, Peer, Stage, serving
 from workbench.ir import JsonValue
 from workbench.recorder.breakpoints.gate import BreakpointGate
+from workbench.recorder.capture.keeper import Keeper, redactor_for
+from workbench.recorder.capture.queue import Capture
+from workbench.recorder.events import Event, EventListener
 from workbench.recorder.relay.server import Relay
+from workbench.wire.session.writer import SessionWriter
 
 TOOL = {"name": "get_weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}
 ASKED = json.dumps(
@@ -141,16 +145,31 @@ def told(body: bytes) -> Mapping[str, JsonValue]:
     return {"status": 200, "headers": [["content-type", "text/event-stream"]], "pieces": pieces, "is_cut": False}
 
 
+class Both:
+    """Two listeners."""
+
+    def __init__(self, *listeners: EventListener) -> None:
+        self.listeners = listeners
+
+    def on_event(self, event: Event) -> None:
+        for listener in self.listeners:
+            listener.on_event(event)
+
+
 @asynccontextmanager
-async def held(*kinds: str, verdict: Verdict, run: str = "run") -> AsyncIterator[Held]:
-    """A relay with these breakpoints armed."""
+async def held(*kinds: str, verdict: Verdict, run: str = "run", file: Path | None = None) -> AsyncIterator[Held]:
+    """A relay with these breakpoints armed; with ``file`` it also records."""
     async with serving() as upstream:
         judge = Played(verdict)
         gate = BreakpointGate(run, Path("session.wb"), judge=judge)
         for kind in kinds:
             gate.arm(kind)
         notes = Notes()
-        relay = Relay({"main": f"http://127.0.0.1:{upstream.port}"}, notes, gate=gate)
+        capture = Capture(Keeper(SessionWriter(file), redactor_for({}, b"salt"), run=run)) if file else None
+        if capture:
+            gate.read_socket = capture.read_socket
+        listener = Both(notes, capture) if capture else notes
+        relay = Relay({"main": f"http://127.0.0.1:{upstream.port}"}, listener, gate=gate)
         await relay.start()
         stage = Held(relay, notes, upstream, gate, judge)
         try:
@@ -159,4 +178,6 @@ async def held(*kinds: str, verdict: Verdict, run: str = "run") -> AsyncIterator
             stage.close()
             await relay.close()
             gate.close()
+            if capture:
+                capture.close()
             assert relay.listener_failure is None

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.websocket import judge, run_cases
+from tests.real.websocket import LATE, judge, run_cases
 
 
-@pytest.mark.parametrize("held", ["", "frame:none"])
+@pytest.mark.parametrize("held", ["", "frame:none", LATE])
 def test_random_frames_pass_unchanged_and_are_in_the_file(tmp_path: Path, held: str) -> None:
     ends = asyncio.run(run_cases(60, tmp_path / "cases.wb", held=held))
     passed, changed, frames, problems = judge(ends, tmp_path / "cases.wb")

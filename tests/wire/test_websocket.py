@@ -45,6 +45,16 @@ def test_what_a_library_writes_is_read(said: list[Any], mask: bool, keeps: bool 
     assert not messages or messages[-1].end == len(wire)
 
 
+@given(said=SAID, keeps=st.sampled_from([None, True, False]), at=st.integers(0, 400), more=st.integers(0, 3))
+def test_another_reader_continues_at_any_byte(said: list[Any], keeps: bool | None, at: int, more: int) -> None:
+    deflate = None if keeps is None else Deflate(keeps)
+    wire, expected = write(said * (1 + 30 * more), mask=True, keeps=keeps)  # longer than a window, too
+    first = MessageReader(deflate)
+    messages = first.feed(wire[: len(wire) * at // 400])
+    messages += MessageReader(deflate, first.state()).feed(wire[len(wire) * at // 400 :])
+    assert [(m.opcode, m.data) for m in messages] == expected
+
+
 @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
 def test_lengths_of_all_forms(size: int) -> None:
     wire = Frame(Opcode.BINARY, b"x" * size).serialize(mask=True)

@@ -88,7 +88,7 @@ def record(
     keeper = KeeperProcess(out, hop=task["hop"], client=task["client"], trouble=report_trouble)
     capture = Capture(keeper)
     gate = BreakpointGate(keeper.run, out, client=task["client"], is_tool_hop=task["hop"] == TOOL_HOP)
-    gate.before_judging = capture.write_now
+    gate.before_judging, gate.read_socket = capture.write_now, capture.read_socket
     gate.declines_compression = bool(task["breaks"])
     try:
         listener = make_server(capture, gate)

@@ -9,6 +9,7 @@ the 101 response.
 from __future__ import annotations
 
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,6 +28,9 @@ _PACKED = 0x40
 
 _TAIL = b"\x00\x00\xff\xff"
 """What a sender leaves off the end of each compressed message."""
+
+_WINDOW = 1 << zlib.MAX_WBITS
+"""Inflated bytes that a sender may refer back to (RFC 1951)."""
 
 _DEFLATE = regex.compile(r"(?i)(?:^|,)\s*permessage-deflate\s*(?P<parameters>(?:;[^,]*)?)")
 
@@ -59,6 +63,24 @@ class _Frame(NamedTuple):
     payload: bytes
 
 
+class ReaderState(NamedTuple):
+    """How far a reader is in its direction, for another one that continues there.
+
+    Attributes:
+        offset: bytes of all complete frames.
+        held: bytes after them.
+        begun: (start, end, first byte, payload) of each frame of a message that is not complete.
+        window: the last inflated bytes, which later messages may refer to.
+        is_window_lost: later messages cannot be inflated.
+    """
+
+    offset: int = 0
+    held: bytes = b""
+    begun: tuple[tuple[int, int, int, bytes], ...] = ()
+    window: bytes = b""
+    is_window_lost: bool = False
+
+
 def deflate_of(extensions: str, side: str) -> Deflate | None:
     """The compression that a 101 response agrees on for what "client" or "server" sends; None if there is none.
 
@@ -72,18 +94,30 @@ def deflate_of(extensions: str, side: str) -> Deflate | None:
 class MessageReader:
     """Reads what one side of a connection sends, piece by piece.
 
+    Args:
+        state: where another reader of the same direction was; None to begin with its first byte.
+
     Attributes:
         damage: what is not legal in it, one line each, with its offset.
     """
 
-    def __init__(self, deflate: Deflate | None = None) -> None:
+    def __init__(self, deflate: Deflate | None = None, state: ReaderState | None = None) -> None:
+        stands = state or ReaderState()
         self.damage: list[str] = []
         self._deflate = deflate
-        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-        self._is_window_lost = False
-        self._held = bytearray()
-        self._offset = 0
-        self._begun: list[_Frame] = []
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS, zdict=stands.window)
+        self._inflated = deque([stands.window])  # the last messages: the window, and what of the oldest is before it
+        self._inflated_size = len(stands.window)
+        self._is_window_lost = stands.is_window_lost
+        self._held = bytearray(stands.held)
+        self._offset = stands.offset
+        self._begun = [_Frame(*frame) for frame in stands.begun]
+
+    def state(self) -> ReaderState:
+        """Where it is."""
+        begun = tuple((frame.start, frame.end, frame.first, frame.payload) for frame in self._begun)
+        window = b"".join(self._inflated)[-_WINDOW:]
+        return ReaderState(self._offset, bytes(self._held), begun, window, self._is_window_lost)
 
     @property
     def begun_at(self) -> int | None:
@@ -159,7 +193,7 @@ class MessageReader:
         if self._is_window_lost:
             return None
         if not self._deflate.is_window_kept:
-            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            self._begin_window()
         try:
             made = self._inflate.decompress(data + _TAIL, MAX_DECODED_BODY)
         except zlib.error as error:
@@ -170,9 +204,22 @@ class MessageReader:
             self._note(frame, f"a message is longer than {MAX_DECODED_BODY:,} bytes when inflated")
             self._is_window_lost = self._deflate.is_window_kept
             return None
+        self._keep(made)
         if self._inflate.eof:  # a last block: what follows is compressed anew
-            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            self._begin_window()
         return made
+
+    def _begin_window(self) -> None:
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        self._inflated.clear()
+        self._inflated_size = 0
+
+    def _keep(self, made: bytes) -> None:
+        """Keep a message as long as later ones may refer to it; its bytes are not copied."""
+        self._inflated.append(made)
+        self._inflated_size += len(made)
+        while self._inflated_size - len(self._inflated[0]) >= _WINDOW:
+            self._inflated_size -= len(self._inflated.popleft())
 
     def _note(self, frame: _Frame, what: str) -> None:
         self.damage.append(f"byte {frame.start:,}: {what}")

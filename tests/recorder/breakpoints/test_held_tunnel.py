@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +17,11 @@ from tests.recorder.holding import REASON, Held, Verdict, held
 from tests.recorder.relaying import Peer, turns
 from workbench.errors import UsageError
 from workbench.recorder.breakpoints.gate import CONTINUE, DROP, EDIT
-from workbench.recorder.breakpoints.held_tunnel import DECLINED
+from workbench.recorder.breakpoints.held_tunnel import DECLINED, UNKNOWN
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.wire.exchange import State
+from workbench.wire.session import exchanges_of
+from workbench.wire.session.store import open_session
 
 MASK = b"abcd"
 PACKED = "permessage-deflate"
@@ -61,8 +65,10 @@ class Talk:
 
 
 @asynccontextmanager
-async def talk(*kinds: str, verdict: Verdict = never, agreed: str = "", declines: bool = False) -> AsyncIterator[Talk]:
-    async with held(*kinds, verdict=verdict) as stage:
+async def talk(
+    *kinds: str, verdict: Verdict = never, agreed: str = "", declines: bool = False, file: Path | None = None
+) -> AsyncIterator[Talk]:
+    async with held(*kinds, verdict=verdict, file=file) as stage:
         stage.gate.declines_compression = declines
         client = await stage.client()
         client.send(ASK.format(host=stage.host.decode()).encode())
@@ -208,6 +214,101 @@ async def test_a_client_that_leaves_ends_the_pause() -> None:
         assert (await made.stage.event("ended"))["pause"] == number
         await made.stage.tap.end(1)
         assert made.stage.tap.body(1, "says") == message({"type": "x"}, b"")
+
+
+class Packer:
+    """Compresses the messages of one direction, each with the window of those before."""
+
+    def __init__(self, mask: bytes) -> None:
+        self.deflate, self.mask = zlib.compressobj(wbits=-15), mask
+
+    def message(self, value: object) -> bytes:
+        packed = self.deflate.compress(json.dumps(value).encode()) + self.deflate.flush(zlib.Z_SYNC_FLUSH)
+        return frame(1, packed[:-4], is_last=True, packed=True, mask=self.mask)
+
+
+async def arm(made: Talk, kind: str) -> None:
+    """As a person does who watches the connection."""
+    made.stage.gate.arm(kind)
+    await made.stage.gate.hold_open_sockets()
+
+
+@pytest.mark.parametrize("cut", [0, 3, 20])
+async def test_a_breakpoint_holds_messages_of_a_connection_that_is_open(tmp_path: Path, cut: int) -> None:
+    """Armed between two messages, inside the header of one, and inside its payload: that one passes as it came."""
+    async with talk(file=tmp_path / "s.wb") as made:
+        first, turn = ASKED + PING, [message(event, b"") for _, event in answer("resp_1", TEXT)]
+        made.client.send(first + OTHER[:cut])
+        await made.server.expects(first + OTHER[:cut])
+        made.server.send(b"".join(turn))
+        await made.client.expects(b"".join(turn))
+        await arm(made, "frame:sent/response.create")
+        again = message(create(USER, previous_response_id="resp_1")[1])
+        made.client.send(OTHER[cut:] + again + PING)
+        await made.server.expects(OTHER[cut:])
+        pause = await made.stage.paused()
+        assert (pause["exchange"], tuple(pause["deeds"])) == ("run-1.2", (CONTINUE, EDIT, DROP))
+        made.stage.gate.decide(pause["id"], EDIT, b'{"type":"response.create","input":[]}')
+        edited = await made.server.reader.readexactly(2 + 4 + 37)
+        await made.server.expects(PING)
+        note = await made.end()
+        assert f"a breakpoint was armed after {2 + len(turn)} messages had passed" in note
+        assert "edited; 1 later message waited for it, 1 of them pings" in note
+        assert made.stage.tap.body(2, "asks") == (b"" if cut else OTHER) + edited + PING
+    recorded, *_ = exchanges_of(open_session(tmp_path / "s.wb"))
+    sent = [f.data for f in recorded.frames if f.direction == "sent"]
+    assert len(sent) == 5 and b"previous_response_id" in sent[3]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5])
+async def test_a_compressed_connection_is_read_on_and_its_messages_can_only_be_continued(
+    tmp_path: Path, cut: int
+) -> None:
+    async with talk(agreed=PACKED, file=tmp_path / "s.wb") as made:
+        packer = Packer(b"")
+        big = [packer.message({"type": "x", "text": "a word and a word " * 3000, "n": n}) for n in range(3)]
+        late = packer.message({"type": "x", "text": "a word and a word " * 3000})
+        last = packer.message({"type": "late", "text": "a word and a word " * 3000})
+        made.server.send(b"".join(big) + late[:cut])
+        await made.client.expects(b"".join(big) + late[:cut])
+        await arm(made, "frame:received/late")
+        made.server.send(late[cut:] + last)
+        await made.client.expects(late[cut:])
+        number = await made.paused(CONTINUE)
+        assert b'"late"' in made.stage.gate.find_pause(number).exchange.held_body()[0]
+        made.stage.gate.decide(number, CONTINUE)
+        await made.client.expects(last)
+
+
+async def test_a_response_that_is_under_way_is_held_once_armed(tmp_path: Path) -> None:
+    async with talk(verdict=_verdict_on("response"), file=tmp_path / "s.wb") as made:
+        made.client.send(ASKED)
+        await made.server.expects(ASKED)
+        text, *rest = [message(event, b"") for _, event in answer("resp_1", CALL)]
+        made.server.send(text)
+        await made.client.expects(text)
+        await arm(made, "arguments")
+        made.server.send(b"".join(rest))
+        pause = await made.stage.paused()
+        assert pause["exchange"] == "run-1.1"
+        made.stage.gate.decide(pause["id"], CONTINUE)
+        await made.client.expects(b"".join(rest))
+
+
+async def test_an_open_connection_that_is_not_recorded_passes_and_that_is_said() -> None:
+    async with talk() as made:
+        await arm(made, "frame:*")
+        assert (await made.stage.event("unjudged"))["why"] == UNKNOWN
+        made.client.send(OTHER)
+        await made.server.expects(OTHER)
+
+
+async def test_a_breakpoint_for_http_leaves_an_open_connection_alone(tmp_path: Path) -> None:
+    async with talk(file=tmp_path / "s.wb") as made:
+        await arm(made, "mcp:files")
+        made.client.send(OTHER)
+        await made.server.expects(OTHER)
+        assert "armed" not in await made.end()
 
 
 @pytest.mark.parametrize("name", ["frame:", "frame:up/x", "frame:a b"])

@@ -191,6 +191,14 @@ class SocketTurns:
                 return number
         return 0
 
+    def first_open(self) -> tuple[int, int]:
+        """(number, frame that began it) of the first recent turn that is not over; those of the next if all are."""
+        for number in range(max(1, len(self) - _MOST_OPEN + 1), len(self) + 1):
+            turn = self._turn(number)
+            if not turn.is_over:
+                return number, turn.numbers[-1] if turn.numbers else turn.events[0][0]
+        return len(self) + 1, self._frames
+
     def is_over(self, number: int) -> bool:
         """True once the response of a turn is complete; turns are numbered from one."""
         return self._turn(number).is_over

@@ -114,6 +114,7 @@ class ControlServer:
             case "arm":
                 await asyncio.to_thread(preload)
                 gate.arm(str(asked.get("kind")))
+                await gate.hold_open_sockets()
             case "disarm":
                 gate.disarm(str(asked.get("kind")))
             case "body":

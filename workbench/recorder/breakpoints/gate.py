@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -20,6 +21,7 @@ from workbench.wire import Headers
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.kinds import Breakpoint
+    from workbench.recorder.capture.socket_state import SocketState
 
 
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
@@ -120,6 +122,19 @@ class PausedExchange(Protocol):
         ...
 
 
+class OpenSocket(Protocol):
+    """A WebSocket whose messages nobody holds."""
+
+    @property
+    def socket_url(self) -> str:
+        """The URL of its handshake; empty once it is over."""
+        ...
+
+    async def hold_messages(self) -> None:
+        """Hold its messages where a breakpoint wants it, from now on."""
+        ...
+
+
 class JudgeLike(Protocol):
     """Evaluates breakpoints, see ``JudgeClient``."""
 
@@ -163,6 +178,8 @@ class BreakpointGate:
         tool_calls: calls under way, and streams for their responses.
         declines_compression: WebSockets that may be held are opened without compression, so that messages can be
             edited.
+        open_sockets: WebSockets that were opened when no breakpoint could hold their messages.
+        read_socket: asks the recording what it knows of one, by its key.
     """
 
     def __init__(
@@ -174,6 +191,8 @@ class BreakpointGate:
         self.is_tool_hop = is_tool_hop
         self.tool_calls = OpenToolCalls()
         self.declines_compression = False
+        self.open_sockets: set[OpenSocket] = set()
+        self.read_socket: Callable[[int], Future[SocketState | None]] = lambda key: _unknown()
         self._run, self.client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
@@ -192,6 +211,11 @@ class BreakpointGate:
         if any(each.sides or each.tool_sides for each in armed):
             self._judge.start()
         self._emit({"event": "armed", "armed": self.armed_names})
+
+    async def hold_open_sockets(self) -> None:
+        """Have armed breakpoints hold messages of WebSockets that are open already."""
+        due = [each for each in self.open_sockets if each.socket_url and self.holds_frames(each.socket_url)]
+        await asyncio.gather(*(each.hold_messages() for each in due))
 
     def disarm(self, name: str) -> None:
         """Disarm a breakpoint. Paused exchanges stay paused. Raises UsageError."""
@@ -362,6 +386,12 @@ class BreakpointGate:
         """Disarm everything and end the judge; paused exchanges end with their connections."""
         self._armed.clear()
         self._judge.close()
+
+
+def _unknown() -> Future[SocketState | None]:
+    unknown: Future[SocketState | None] = Future()
+    unknown.set_result(None)
+    return unknown
 
 
 Reasons = tuple[Mapping[str, JsonValue], ...]

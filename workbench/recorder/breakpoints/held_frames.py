@@ -14,7 +14,7 @@ from workbench.errors import UsageError
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_HELD_REQUEST
 from workbench.recorder.breakpoints.gate import Reasons
-from workbench.wire import Deflate, MessageReader, SocketMessage, frame_of
+from workbench.wire import Deflate, MessageReader, ReaderState, SocketMessage, frame_of
 
 _CONTROL = ("close", "ping", "pong")
 _TEXT = "text"
@@ -85,18 +85,31 @@ class PartReader:
 
     Args:
         deflate: how its messages are compressed.
+        state: where another reader was, whose bytes have left; None to begin with the first byte.
 
     Attributes:
         is_rewritable: a message can be changed or left out: no later one needs it to be inflated.
     """
 
-    def __init__(self, deflate: Deflate | None) -> None:
+    def __init__(self, deflate: Deflate | None, state: ReaderState | None = None) -> None:
         self.is_rewritable = deflate is None or not deflate.is_window_kept
-        self._reader = MessageReader(deflate)
+        self._reader = MessageReader(deflate, state)
         self._held = bytearray()
-        self._left = 0  # bytes of the direction that are in parts already
-        self._is_whole = True  # nothing of the message that comes has left
+        self._left = state.offset + len(state.held) if state else 0  # bytes of the direction in parts already
+        self._is_whole = not self.is_inside  # nothing of the message that comes has left
         self._pending: list[SocketMessage] = []  # control frames inside it
+
+    @property
+    def is_inside(self) -> bool:
+        """A message has begun that is not complete."""
+        return bool(self._reader.waiting_bytes) or self._reader.begun_at is not None
+
+    def pass_by(self, data: bytes) -> list[SocketMessage]:
+        """Read bytes that have left already; returns the messages that end in them."""
+        self._left += len(data)
+        messages = self._reader.feed(data)
+        self._is_whole = not self.is_inside
+        return messages
 
     def feed(self, data: bytes) -> Iterator[HeldPart]:
         """Add bytes; yields the parts that end in them."""

@@ -5,7 +5,8 @@ message is held for its type (``frame:TYPE``); the request of a turn is judged a
 of a turn is held from its first tool call to its end, and judged then. What nobody edits passes byte for byte.
 
 The recording has what the client sent when it came, and what the client received when it left. If a message is edited
-or dropped, a second connection is recorded at the hop after the breakpoint: what passed between here and the upstream.
+or dropped, a second connection is recorded at the hop after the breakpoint: what passed between here and the upstream;
+of a connection that was open before a breakpoint was armed, what passed since then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import asyncio
 import base64
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from workbench.errors import UsageError, WireError
@@ -26,13 +28,15 @@ from workbench.recorder.breakpoints.held_frames import HeldPart, PartReader
 from workbench.recorder.breakpoints.held_response import FirstToolCall
 from workbench.recorder.breakpoints.intercepted_events import EDITED, SocketChild
 from workbench.recorder.breakpoints.kinds import frame_types
+from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import RequestBytes, ResponseBytes, SafeListener
 from workbench.recorder.relay.client_side import SocketSide
+from workbench.recorder.relay.socket_tunnel import RECEIVED as _RECEIVED
+from workbench.recorder.relay.socket_tunnel import SENT as _SENT
 from workbench.recorder.relay.socket_tunnel import Handshake, SocketTunnel
 from workbench.recorder.relay.upstream_connection import UpstreamConnection
 from workbench.wire import BodyDigest, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse, deflate_of, loads
 
-_SENT, _RECEIVED = "sent", "received"
 _SIDES = {_SENT: REQUEST, _RECEIVED: RESPONSE}
 _MOST_NOTES = 20
 
@@ -41,6 +45,11 @@ DECLINED = (
     "server), so that breakpoints can edit messages"
 )
 COMPRESSED = "messages in this direction are compressed with the context of earlier messages"
+UNKNOWN = "messages of this open connection cannot be held: the recording does not have all of it"
+STATE_SECONDS = 5.0
+"""Seconds to wait for what the recording knows of an open connection: it writes every second at least."""
+
+BEGUN = "the first bytes of this message have already been sent on"
 
 
 class _WaitingCount(NamedTuple):
@@ -71,7 +80,9 @@ class PausedFrames:
     @property
     def limit(self) -> str:
         """Why the message can only be passed on; empty if it can be changed."""
-        return "" if self._way.reader.is_rewritable and self._part.is_whole else COMPRESSED
+        if not self._way.reader.is_rewritable:
+            return COMPRESSED
+        return "" if self._part.is_whole else BEGUN
 
     @property
     def note(self) -> str:
@@ -121,6 +132,7 @@ class _Direction:
         paused: the first one, while a person is to decide.
         judging: the check of the first one.
         has_ended: its sender sends nothing more.
+        begun: bytes here of a message whose first bytes had left before messages could be held; None behind it.
     """
 
     name: str
@@ -129,6 +141,17 @@ class _Direction:
     paused: PausedFrames | None = None
     judging: asyncio.Task[None] | None = None
     has_ended: bool = False
+    begun: int | None = None
+
+    def behind_begun(self, data: bytes, part: HeldPart | None) -> bytes:
+        """Bytes that came, without those of a message that had begun before; ``part`` is the first one that ended."""
+        if self.begun is None:
+            return data
+        self.begun += len(data)
+        if part is None:
+            return b""
+        after, self.begun = self.begun - len(part.wire), None
+        return data[len(data) - after :]
 
     @property
     def held_bytes(self) -> int:
@@ -140,8 +163,9 @@ class HeldTunnel(SocketTunnel):
     """A WebSocket whose messages may be held.
 
     Args:
-        gate: the armed breakpoints.
         handshake: of the connection.
+        gate: the armed breakpoints.
+        state: what is known of the connection if it was open before; None if it begins.
     """
 
     def __init__(
@@ -153,12 +177,13 @@ class HeldTunnel(SocketTunnel):
         *,
         is_full: bool,
         gate: BreakpointGate,
+        state: SocketState | None = None,
     ) -> None:
-        super().__init__(client, listener, handshake.key, connection, is_full=is_full)
-        self.gate, self.handshake = gate, handshake
+        super().__init__(client, listener, handshake, connection, is_full=is_full)
+        self.gate = gate
         agreed = handshake.response.headers.get("sec-websocket-extensions") or ""
         self._ways = {
-            name: _Direction(name, PartReader(deflate_of(agreed, side)), deque())
+            name: _Direction(name, PartReader(deflate_of(agreed, side), state and state.readers[name]), deque())
             for name, side in ((_SENT, "client"), (_RECEIVED, "server"))
         }
         head, answer = handshake.request, handshake.response
@@ -171,6 +196,9 @@ class HeldTunnel(SocketTunnel):
             )
         )
         self._frames = 0
+        self._earlier_turns, self._earlier_messages = (state.turn - 1, state.passed) if state else (0, 0)
+        for frame in state.frames if state else ():
+            self._count(frame)
         self._judged_turns = 0
         self._protocol = gate.protocol_of(head.url) or ""
         self._firsts: dict[int, FirstToolCall] = {}
@@ -178,6 +206,23 @@ class HeldTunnel(SocketTunnel):
         self._notes = [DECLINED] if handshake.is_declined else []
         self._is_client_full = False
         self._upstream_end: tuple[Exception | None] | None = None
+
+    def continue_from(self, other: SocketTunnel) -> None:
+        """Take the place of a tunnel that held nothing; what it copied has left."""
+        super().continue_from(other)
+        passed = self._frames
+        for name, data in other.copies or ():
+            for message in self._ways[name].reader.pass_by(data):
+                self._count(Frame(name, message.opcode, message.data, self._loop.time()))
+        for way in self._ways.values():
+            way.begun = 0 if way.reader.is_inside else None
+        self._judged_turns = len(self._turns)
+        passed = self._earlier_messages + self._frames - passed
+        self._notes.append(f"a breakpoint was armed after {passed:,} messages had passed")
+
+    def _count(self, frame: Frame) -> None:
+        self._turns.add(frame)
+        self._frames += 1
 
     # -- bytes
 
@@ -196,12 +241,14 @@ class HeldTunnel(SocketTunnel):
 
     def response_data(self, data: bytes) -> None:
         if data and not self._is_over:
-            self._child.add(ResponseBytes(0, self._loop.time(), data))
             self._received.add_received(data)
             self._take(self._ways[_RECEIVED], data)
 
     def _take(self, way: _Direction, data: bytes) -> None:
-        for part in way.reader.feed(data):
+        parts = list(way.reader.feed(data))
+        if way.name == _RECEIVED and (fresh := way.behind_begun(data, parts[0] if parts else None)):
+            self._child.add(ResponseBytes(0, self._loop.time(), fresh))
+        for part in parts:
             self._sort(way, part)
         self._advance(way)
 
@@ -209,8 +256,7 @@ class HeldTunnel(SocketTunnel):
         """Queue a part, with the reasons to hold it that its type gives."""
         for message in part.messages:
             value = _value(message.data)
-            self._turns.add(Frame(way.name, message.opcode, message.data, self._loop.time()))
-            self._frames += 1
+            self._count(Frame(way.name, message.opcode, message.data, self._loop.time()))
             part.number = self._turns.number_of(self._frames - 1) or part.number
             if message in part.data:
                 part.reasons += self.gate.frame_reasons(_SIDES[way.name], frame_types(value, message.opcode))
@@ -293,7 +339,7 @@ class HeldTunnel(SocketTunnel):
     def _id(self, part: HeldPart) -> str:
         """Id of the turn that a part belongs to, else of the connection."""
         connection = self.gate.exchange_id(self._key)
-        return f"{connection}.{part.number}" if part.number else connection
+        return f"{connection}.{part.number + self._earlier_turns}" if part.number else connection
 
     def _pause(self, way: _Direction, part: HeldPart) -> None:
         way.paused = PausedFrames(self, way, part, self._id(part))
@@ -321,7 +367,9 @@ class HeldTunnel(SocketTunnel):
             if not self._connection.transport.is_closing():
                 self._connection.transport.write(sent)
             self._sent.add_sent(sent)
-            self._child.add(RequestBytes(0, now, sent))
+            if way.begun is None:
+                self._child.add(RequestBytes(0, now, sent))
+            way.begun = None
         else:
             self._client.write(sent)
             self._received.add_sent(sent)
@@ -406,6 +454,26 @@ class HeldTunnel(SocketTunnel):
 
     def _note(self, why: str) -> str:
         return "; ".join(filter(None, (why, *self._notes)))
+
+
+async def hold_open(tunnel: SocketTunnel, gate: BreakpointGate) -> HeldTunnel | None:
+    """A tunnel that may hold messages, in the place of one that was open before; None if that is impossible.
+
+    What passes until the recording has told where it is, passes unheld.
+    """
+    tunnel.copies = []
+    try:
+        state = await asyncio.wait_for(asyncio.wrap_future(gate.read_socket(tunnel.handshake.key)), STATE_SECONDS)
+        if tunnel.is_over:
+            return None
+        if state is None:
+            raise TimeoutError
+        return tunnel.replaced_by(partial(HeldTunnel, gate=gate, state=state))
+    except TimeoutError:
+        gate.report_unjudged(gate.exchange_id(tunnel.handshake.key), UNKNOWN)
+        return None
+    finally:
+        tunnel.copies = None
 
 
 def _value(data: bytes) -> JsonValue:

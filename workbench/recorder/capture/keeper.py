@@ -19,7 +19,8 @@ from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
 from workbench.recorder.capture.open_exchange import OpenExchange, OpenSocket, WrittenPart
-from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, WriteAwaited, memory_of
+from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, SocketAsked, WriteAwaited, memory_of
+from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire import Exchange, Redactor, State
 from workbench.wire.secrets import is_placeholder
@@ -84,6 +85,7 @@ class Keeper:
         released: memory of all events that need not be held any more, in bytes.
         tally: counts of exchanges.
         is_failing: the file could not be written the last time.
+        on_socket: called with the number of a ``SocketAsked``, and what is known; None if that is not recorded.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Keeper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.released_bytes = 0
+        self.on_socket: Callable[[int, SocketState | None], None] = lambda number, state: None
         self._clock = clock
         self._is_awaited = False
         self.tally = RecordingTally()
@@ -130,6 +133,10 @@ class Keeper:
             return
         if isinstance(event, WriteAwaited):
             self._is_awaited = True
+            return
+        if isinstance(event, SocketAsked):
+            asked = self._open.get(event.key)
+            self.on_socket(event.number, asked.socket.state() if asked and asked.socket else None)
             return
         if isinstance(event, RequestStarted):
             self._open[event.key] = OpenExchange(

@@ -4,8 +4,8 @@
 
 is the other side. Its task: {"out": FILE, "hop": NAME, "client": NAME, "run": NAME, "epoch": SECONDS}. Batches of
 events follow it, pickled in slices, with a None behind the last. It answers {} once the file is open,
-{"released", "is_failing"} after each batch, {"trouble": TEXT} in between, and {"exchanges", "aborted", "incomplete",
-"lost", "is_cut"} in the end.
+{"released", "is_failing"} after each batch, {"trouble": TEXT} in between, {"socket", "state"} for each ``SocketAsked``,
+and {"exchanges", "aborted", "incomplete", "lost", "is_cut"} in the end.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.recorder.capture.keeper import Keeper, RecordingTally, new_run, open_private, redactor_for
 from workbench.recorder.capture.queued_events import QueuedEvent, pack, unpack
+from workbench.recorder.capture.socket_state import SocketState, from_text, to_text
 from workbench.recorder.child import END_SECONDS, ChildProcess, send_line, serve
 from workbench.wire import loads
 
@@ -80,6 +81,7 @@ class KeeperProcess:
 
     Attributes:
         run: what the ids of its exchanges begin with.
+        on_socket: as that of a ``Keeper``, called in a thread of its own.
 
     Raises:
         UsageError: the file exists and is no session.
@@ -95,6 +97,7 @@ class KeeperProcess:
         trouble: Callable[[str], None] = lambda line: None,
         patience: float = END_SECONDS,
     ) -> None:
+        self.on_socket: Callable[[int, SocketState | None], None] = lambda number, state: None
         self.released_bytes = 0
         self.is_failing = False
         self._tally: RecordingTally | None = None
@@ -125,6 +128,8 @@ class KeeperProcess:
             told = loads(line)
             if "trouble" in told:
                 self._trouble(told["trouble"])
+            elif "socket" in told:
+                self.on_socket(told["socket"], from_text(told["state"]) if told["state"] else None)
             elif "released" in told:
                 self.released_bytes, self.is_failing = told["released"], told["is_failing"]
             else:
@@ -156,6 +161,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
         run=task["run"],
         trouble=lambda line: send_line({"trouble": line}),
     )
+    keeper.on_socket = _tell_socket
     os.nice(NICE)
     collect_rarely()
     send_line({})
@@ -164,6 +170,10 @@ def main(task: Mapping[str, JsonValue]) -> int:
         send_line({"released": keeper.released_bytes, "is_failing": keeper.is_failing})
     send_line(asdict(keeper.close()))
     return 0
+
+
+def _tell_socket(number: int, state: SocketState | None) -> None:
+    send_line({"socket": number, "state": to_text(state) if state else ""})
 
 
 def _batches() -> Iterator[list[tuple[Any, ...]]]:

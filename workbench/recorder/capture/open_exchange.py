@@ -13,6 +13,7 @@ from workbench.protocols import SocketTurns
 from workbench.protocols.clients import client_of
 from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
 from workbench.recorder.capture.redaction_guard import BodyGuard
+from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import (
     Event,
     ExchangeEnded,
@@ -77,6 +78,12 @@ class OpenSocket:
             frame = Frame(direction, message.opcode, message.data, at)
             self.frames.append(frame)
             self._turns.add(frame)
+
+    def state(self) -> SocketState:
+        """What continues here."""
+        turn, frame = self._turns.first_open()
+        readers = {direction: reader.state() for direction, reader in self._readers.items()}
+        return SocketState(readers, turn, tuple(self.frames[frame:]), len(self.frames))
 
     def turns(self, first: int) -> Iterator[tuple[int, Exchange]]:
         """Turns from a number on, with their numbers, which count from one."""

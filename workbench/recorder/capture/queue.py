@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from itertools import count
 from typing import Protocol
 
 from workbench.lazy_dataclass import dataclass
@@ -18,9 +22,11 @@ from workbench.recorder.capture.queued_events import (
     ListenerStarted,
     QueuedEvent,
     RequestsSkipped,
+    SocketAsked,
     WriteAwaited,
     memory_of,
 )
+from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import (
     Event,
     ExchangeEnded,
@@ -55,7 +61,13 @@ class _ByteCount:
 
 
 class EventSink(Protocol):
-    """Writes events: a ``Keeper``, in this process or in one of its own."""
+    """Writes events: a ``Keeper``, in this process or in one of its own.
+
+    Attributes:
+        on_socket: called in a thread of its own with the number of each ``SocketAsked``, and what is known.
+    """
+
+    on_socket: Callable[[int, SocketState | None], None]
 
     @property
     def released_bytes(self) -> int:
@@ -90,6 +102,9 @@ class Capture:
         self._skipped = 0
         self._are_many = False  # since a batch was taken
         self._queue = deque[QueuedEvent]()
+        self._asked: dict[int, Future[SocketState | None]] = {}
+        self._numbers = count(1)
+        keeper.on_socket = self._take_state
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._is_closing = threading.Event()
@@ -106,6 +121,24 @@ class Capture:
         self._queue.append(WriteAwaited())
         self._hurry.set()
         self._wake.set()
+
+    def read_socket(self, key: int) -> Future[SocketState | None]:
+        """What is known of an open WebSocket after all events so far; None if it is not recorded completely."""
+        asked: Future[SocketState | None] = Future()
+        counted = self._counts.get(key, {}).values()
+        if not counted or any(each.lost for each in counted):
+            asked.set_result(None)
+            return asked
+        number = next(self._numbers)
+        self._asked[number] = asked
+        self._queue.append(SocketAsked(key, number))
+        self._hurry.set()
+        self._wake.set()
+        return asked
+
+    def _take_state(self, number: int, state: SocketState | None) -> None:
+        with suppress(InvalidStateError):  # nobody waits for it any more
+            self._asked.pop(number).set_result(state)
 
     def on_event(self, event: Event) -> None:
         """Queue one event, if its exchange is recorded."""

@@ -43,11 +43,18 @@ class WriteAwaited(NamedTuple):
     """Somebody waits for what has happened to be in the file; an event of no exchange."""
 
 
-QueuedEvent = Event | BytesLost | RequestsSkipped | ListenerStarted | WriteAwaited
+class SocketAsked(NamedTuple):
+    """Somebody wants to know what is known of an open WebSocket here, between two events."""
+
+    key: int
+    number: int
+
+
+QueuedEvent = Event | BytesLost | RequestsSkipped | ListenerStarted | WriteAwaited | SocketAsked
 
 _KINDS: tuple[type[QueuedEvent], ...] = (
     RequestStarted, RequestBytes, RequestEnded, ResponseStarted, ResponseBytes, ExchangeEnded,
-    BytesLost, RequestsSkipped, ListenerStarted, WriteAwaited,
+    BytesLost, RequestsSkipped, ListenerStarted, WriteAwaited, SocketAsked,
 )  # fmt: skip
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 

@@ -97,6 +97,8 @@ class ClientConnection(asyncio.Protocol):
             self._forward.stop("the client dropped the connection" if error else "", resets=error is not None)
         self._stop_forward(CLIENT_LEFT)
         self._context.clients.discard(self)
+        if self._context.gate:
+            self._context.gate.open_sockets.discard(self)
         self._clear_deadline()
 
     def pause_writing(self) -> None:
@@ -128,11 +130,31 @@ class ClientConnection(asyncio.Protocol):
 
             tunnel: SocketTunnel = HeldTunnel(self, listener, handshake, connection, is_full=is_full, gate=gate)
         else:
-            tunnel = SocketTunnel(self, listener, handshake.key, connection, is_full=is_full)
+            tunnel = SocketTunnel(self, listener, handshake, connection, is_full=is_full)
+            if gate:
+                gate.open_sockets.add(self)
         connection.user = self._forward = tunnel
         tunnel.set_client_full(self.is_full)
         tunnel.request_data(self._unread.take_rest())
         return tunnel
+
+    @property
+    def socket_url(self) -> str:
+        """The URL of the WebSocket that it carries; empty if it carries none."""
+        return self._forward.handshake.request.url if isinstance(self._forward, SocketTunnel) else ""
+
+    async def hold_messages(self) -> None:
+        """Hold messages of its WebSocket from now on, which was opened when nothing was to be held."""
+        tunnel, gate = self._forward, self._context.gate
+        if not gate or not isinstance(tunnel, SocketTunnel) or tunnel.copies is not None:
+            return
+        from workbench.recorder.breakpoints.held_tunnel import hold_open
+
+        held = await hold_open(tunnel, gate)
+        if held:
+            gate.open_sockets.discard(self)
+            self._forward = held
+            held.set_client_full(self.is_full)
 
     def update_reading(self) -> None:
         held = len(self._unread)

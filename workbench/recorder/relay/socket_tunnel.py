@@ -2,6 +2,7 @@
 
 What the two sides negotiated (subprotocol, compression), how they cut messages into frames, their pings and their
 closing handshake stay theirs: no frame is made, merged, held or answered here. Listeners receive copies of the bytes.
+A breakpoint that is armed meanwhile puts another tunnel in its place, see ``breakpoints.held_tunnel``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
 
 from workbench.recorder.events import (
     ExchangeEnded,
@@ -25,7 +26,13 @@ from workbench.recorder.relay.client_side import SocketSide
 from workbench.recorder.relay.upstream_connection import UpstreamConnection
 from workbench.wire import BodyDigest, State
 
+SENT, RECEIVED = "sent", "received"
+"""The directions, as the client sees them."""
+
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+_T = TypeVar("_T", bound="SocketTunnel")
 
 
 class Handshake(NamedTuple):
@@ -50,20 +57,48 @@ class SocketTunnel:
     """Joins a client's connection and one to an upstream until both directions have ended.
 
     Args:
-        key: of the exchange whose response was 101.
+        handshake: of the connection.
+
+    Attributes:
+        copies: (direction, bytes) of what passes, while somebody wants to know it; None if nobody does.
     """
 
     def __init__(
-        self, client: SocketSide, listener: SafeListener, key: int, connection: UpstreamConnection, *, is_full: bool
+        self,
+        client: SocketSide,
+        listener: SafeListener,
+        handshake: Handshake,
+        connection: UpstreamConnection,
+        *,
+        is_full: bool,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self.handshake = handshake
+        self.copies: list[tuple[str, bytes]] | None = None
         self._client, self._connection = client, connection
-        self._listener, self._key = listener, key
+        self._listener, self._key = listener, handshake.key
         self._sent, self._received = BodyDigests(), BodyDigests()
         self._is_upstream_full = is_full
         self._has_client_ended = False
         self._has_upstream_ended = False
         self._is_over = False
+
+    @property
+    def is_over(self) -> bool:
+        """Both directions have ended."""
+        return self._is_over
+
+    def replaced_by(self, make: Callable[..., _T]) -> _T:
+        """Another tunnel, which takes the place of this one."""
+        made = make(self._client, self._listener, self.handshake, self._connection, is_full=self._is_upstream_full)
+        made.continue_from(self)
+        return made
+
+    def continue_from(self, other: SocketTunnel) -> None:
+        """Take the place of another tunnel of the same connection."""
+        self._sent, self._received = other._sent, other._received
+        self._has_client_ended, self._has_upstream_ended = other._has_client_ended, other._has_upstream_ended
+        self._connection.user = self
 
     # From the client
 
@@ -81,6 +116,8 @@ class SocketTunnel:
         """Pass bytes of the client on."""
         if data and not self._is_over:
             self._connection.transport.write(data)
+            if self.copies is not None:
+                self.copies.append((SENT, data))
             self._sent.add_received(data)
             self._sent.add_sent(data)
             self._listener.on_event(RequestBytes(self._key, self._loop.time(), data))
@@ -118,6 +155,8 @@ class SocketTunnel:
     def response_data(self, data: bytes) -> None:
         if data and not self._is_over:
             self._client.write(data)
+            if self.copies is not None:
+                self.copies.append((RECEIVED, data))
             self._received.add_received(data)
             self._received.add_sent(data)
             self._listener.on_event(ResponseBytes(self._key, self._loop.time(), data))
