@@ -122,7 +122,7 @@ class PausedExchange(Protocol):
         ...
 
 
-class OpenSocket(Protocol):
+class UnreadSocket(Protocol):
     """A WebSocket whose messages nobody holds."""
 
     @property
@@ -191,7 +191,7 @@ class BreakpointGate:
         self.is_tool_hop = is_tool_hop
         self.tool_calls = OpenToolCalls()
         self.declines_compression = False
-        self.open_sockets: set[OpenSocket] = set()
+        self.open_sockets: set[UnreadSocket] = set()
         self.read_socket: Callable[[int], Future[SocketState | None]] = lambda key: _unknown()
         self._run, self.client = run, client
         self._armed: dict[str, Breakpoint] = {}

@@ -22,10 +22,10 @@ from workbench.errors import UsageError, WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_HELD_AHEAD, MAX_HELD_ANSWER
-from workbench.protocols import REQUEST, RESPONSE, SocketTurns
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.gate import CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
 from workbench.recorder.breakpoints.held_frames import HeldPart, PartReader
-from workbench.recorder.breakpoints.held_response import FirstToolCall
+from workbench.recorder.breakpoints.held_turns import HeldTurns
 from workbench.recorder.breakpoints.intercepted_events import EDITED, SocketChild
 from workbench.recorder.breakpoints.kinds import frame_types
 from workbench.recorder.capture.socket_state import SocketState
@@ -118,7 +118,7 @@ class PausedFrames:
         self.tracker.end(why)
 
     def _end(self, how: str, wire: bytes | None) -> None:
-        later = self._tunnel.later(self._way).words
+        later = self._way.later.words
         self.tracker.end(f"{how}; {later}" if later else how)
         self._tunnel.apply_decision(self._way, self._part, wire, self.tracker.notes)
 
@@ -154,6 +154,12 @@ class _Direction:
         return data[len(data) - after :]
 
     @property
+    def later(self) -> _WaitingCount:
+        """What waits behind the first part."""
+        behind = list(self.queue)[1:]
+        return _WaitingCount(sum(len(part.messages) for part in behind), sum(part.pings for part in behind))
+
+    @property
     def held_bytes(self) -> int:
         """Bytes that wait behind a decision."""
         return sum(len(part.wire) for part in self.queue) if self.paused or self.judging else 0
@@ -186,22 +192,8 @@ class HeldTunnel(SocketTunnel):
             name: _Direction(name, PartReader(deflate_of(agreed, side), state and state.readers[name]), deque())
             for name, side in ((_SENT, "client"), (_RECEIVED, "server"))
         }
-        head, answer = handshake.request, handshake.response
-        self._turns = SocketTurns(
-            Exchange(
-                gate.exchange_id(handshake.key),
-                HttpRequest(head.method, head.url, head.headers),
-                HttpResponse(answer.status, answer.headers),
-                kind=ExchangeKind.WEBSOCKET,
-            )
-        )
-        self._frames = 0
-        self._earlier_turns, self._earlier_messages = (state.turn - 1, state.passed) if state else (0, 0)
-        for frame in state.frames if state else ():
-            self._count(frame)
-        self._judged_turns = 0
-        self._protocol = gate.protocol_of(head.url) or ""
-        self._firsts: dict[int, FirstToolCall] = {}
+        protocol = gate.protocol_of(handshake.request.url) or ""
+        self._turns = HeldTurns(_as_exchange(gate.exchange_id(handshake.key), handshake), protocol, state)
         self._child = SocketChild(listener, handshake, EDITED)
         self._notes = [DECLINED] if handshake.is_declined else []
         self._is_client_full = False
@@ -210,19 +202,13 @@ class HeldTunnel(SocketTunnel):
     def continue_from(self, other: SocketTunnel) -> None:
         """Take the place of a tunnel that held nothing; what it copied has left."""
         super().continue_from(other)
-        passed = self._frames
         for name, data in other.copies or ():
             for message in self._ways[name].reader.pass_by(data):
-                self._count(Frame(name, message.opcode, message.data, self._loop.time()))
+                self._turns.add(Frame(name, message.opcode, message.data, self._loop.time()))
         for way in self._ways.values():
             way.begun = 0 if way.reader.is_inside else None
-        self._judged_turns = len(self._turns)
-        passed = self._earlier_messages + self._frames - passed
-        self._notes.append(f"a breakpoint was armed after {passed:,} messages had passed")
-
-    def _count(self, frame: Frame) -> None:
-        self._turns.add(frame)
-        self._frames += 1
+        self._turns.skip_requests()
+        self._notes.append(f"a breakpoint was armed after {self._turns.messages:,} messages had passed")
 
     # -- bytes
 
@@ -256,8 +242,8 @@ class HeldTunnel(SocketTunnel):
         """Queue a part, with the reasons to hold it that its type gives."""
         for message in part.messages:
             value = _value(message.data)
-            self._count(Frame(way.name, message.opcode, message.data, self._loop.time()))
-            part.number = self._turns.number_of(self._frames - 1) or part.number
+            number = self._turns.add(Frame(way.name, message.opcode, message.data, self._loop.time()))
+            part.number = number or part.number
             if message in part.data:
                 part.reasons += self.gate.frame_reasons(_SIDES[way.name], frame_types(value, message.opcode))
         if way.name == _RECEIVED:
@@ -274,16 +260,9 @@ class HeldTunnel(SocketTunnel):
 
     def _has_first_call(self, part: HeldPart) -> bool:
         """The part begins the first tool call of a response whose responses are to be judged."""
-        if not part.number or not self._protocol or RESPONSE not in self.gate.armed_sides:
+        if not part.number or RESPONSE not in self.gate.armed_sides:
             return False
-        first = self._firsts.get(part.number)
-        if first is None:
-            first = self._firsts[part.number] = FirstToolCall(self._protocol, "text/event-stream", "")
-        if first.is_found:
-            return False
-        for message in part.data:
-            first.feed(b"data: " + message.data.replace(b"\n", b" ") + b"\n\n")
-        return self._firsts[part.number].is_found and not self._turns.is_complete(part.number)
+        return self._turns.has_first_call(part.number, (message.data for message in part.data))
 
     # -- decisions
 
@@ -310,17 +289,14 @@ class HeldTunnel(SocketTunnel):
         if way.name == _RECEIVED:
             if not self._turns.is_complete(part.number):
                 return False
-            first = self._firsts.pop(part.number, None)
-            return first is not None and first.is_found
-        is_new, self._judged_turns = part.number > self._judged_turns, max(part.number, self._judged_turns)
-        return is_new
+            return self._turns.take_call(part.number)
+        return self._turns.is_new_request(part.number)
 
     async def _judge(self, way: _Direction, part: HeldPart) -> None:
         """Ask whether a breakpoint wants the request or the response of a turn."""
         words: dict[str, JsonValue] = {}
         if way.name == _RECEIVED:
-            answer = self._turns.exchange(part.number).response
-            assert answer
+            answer = self._turns.response(part.number)
             words = {
                 "status": answer.status, "reason": "", "headers": answer.headers.items, "version": "",
                 "body": base64.b64encode(answer.body.raw).decode(),
@@ -339,16 +315,11 @@ class HeldTunnel(SocketTunnel):
     def _id(self, part: HeldPart) -> str:
         """Id of the turn that a part belongs to, else of the connection."""
         connection = self.gate.exchange_id(self._key)
-        return f"{connection}.{part.number + self._earlier_turns}" if part.number else connection
+        return f"{connection}.{part.number}" if part.number else connection
 
     def _pause(self, way: _Direction, part: HeldPart) -> None:
         way.paused = PausedFrames(self, way, part, self._id(part))
         way.paused.tracker.begin(_SIDES[way.name], part.reasons, has_head=True)
-
-    def later(self, way: _Direction) -> _WaitingCount:
-        """What waits behind the first part of a direction."""
-        behind = list(way.queue)[1:]
-        return _WaitingCount(sum(len(part.messages) for part in behind), sum(part.pings for part in behind))
 
     def apply_decision(self, way: _Direction, part: HeldPart, wire: bytes | None, notes: list[str]) -> None:
         """Let a paused part leave: as it came, or as other bytes."""
@@ -474,6 +445,12 @@ async def hold_open(tunnel: SocketTunnel, gate: BreakpointGate) -> HeldTunnel | 
         return None
     finally:
         tunnel.copies = None
+
+
+def _as_exchange(id_: str, handshake: Handshake) -> Exchange:
+    head, answer = handshake.request, handshake.response
+    asked, answered = HttpRequest(head.method, head.url, head.headers), HttpResponse(answer.status, answer.headers)
+    return Exchange(id_, asked, answered, kind=ExchangeKind.WEBSOCKET)
 
 
 def _value(data: bytes) -> JsonValue:
