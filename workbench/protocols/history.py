@@ -91,6 +91,7 @@ class GrowingHistory:
         self.anomalies: list[tuple[int, Anomaly]] = []
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
+        self._matches: dict[Hashable, Matches] = {}
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of messages at the beginning that have these texts."""
@@ -114,6 +115,7 @@ class GrowingHistory:
         other.size = self.size - sum(map(len, self.texts[length:]))
         other.anomalies = self.anomalies[: self.count_anomalies(length)]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
+        other._matches = {key: found.fork(length) for key, found in self._matches.items()}
         return other
 
     def prefix(self, length: int) -> HistoryPrefix:
@@ -130,6 +132,15 @@ class GrowingHistory:
             found = self._folds[key] = make(*terms)
         found.read(self.messages)
         return found  # type: ignore[return-value]
+
+    def matching(self, test: Callable[..., object], terms: tuple[Any, ...]) -> list[int]:
+        """Indices of all its messages of which ``test(message, *terms)`` is true, in order."""
+        found = self._matches.get((test, terms))
+        if found is None:
+            found = self._matches[test, terms] = Matches(test, terms)
+        if found.count < len(self.messages):
+            found.read(self.messages)
+        return found.indices
 
 
 def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
@@ -157,40 +168,43 @@ Choose = Callable[[Sequence[Message], int, tuple[Any, ...]], Iterable[int]]
 
 
 class Matches:
-    """Indices of the messages of which ``test(message, *terms)`` is true, in order."""
+    """Indices of the messages of which ``test(message, *terms)`` is true, in order.
+
+    Attributes:
+        count: number of messages that were asked.
+    """
+
+    __slots__ = ("_key", "_test", "_terms", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
-        self.test, self.terms = test, terms
+        self._test, self._terms = test, terms
         self.indices: list[int] = []
-        self._count = 0
+        self.count = 0
         self._key = (test, terms) if terms else test  # one object for all messages
 
     def read(self, messages: Sequence[Message]) -> None:
-        test, terms, key, first = self.test, self.terms, self._key, self._count
-        if first == len(messages):
-            return
-        choose: Choose | None = getattr(test, "choose", None)
-        if choose is not None:
-            self.indices += choose(messages, first, terms)
-            self._count = len(messages)
-            return
-        for n, message in enumerate(messages[first:] if first else messages, first):
-            facts: dict[Any, Any] = message.facts if isinstance(message, RepeatedMessage) else {}
-            found = facts.get(key, facts)  # as ``fact``, which takes longer
-            if found is facts:
-                found = facts[key] = test(message, *terms)
-            if found:
-                self.indices.append(n)
-        self._count = len(messages)
+        """Ask the messages that were not asked yet; the argument has all of them."""
+        choose: Choose | None = getattr(self._test, "choose", None)
+        self.indices += choose(messages, self.count, self._terms) if choose else self._ask(messages)
+        self.count = len(messages)
+
+    def _ask(self, messages: Sequence[Message]) -> list[int]:
+        test, terms, key, found = self._test, self._terms, self._key, list[int]()
+        for n in range(self.count, len(messages)):
+            message = messages[n]
+            facts: dict[Any, Any] = message.facts if type(message) is RepeatedMessage else {}
+            known = facts.get(key, facts)  # as ``fact``, which takes longer
+            if known is facts:
+                known = facts[key] = test(message, *terms)
+            if known:
+                found.append(n)
+        return found
 
     def fork(self, length: int) -> Matches:
-        other = Matches(self.test, self.terms)
-        other.indices, other._count = self.before(length), min(length, self._count)
+        """The same for the first messages alone."""
+        other = Matches(self._test, self._terms)
+        other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
         return other
-
-    def before(self, length: int, start: int = 0) -> list[int]:
-        """Indices of the matches among the first messages, from one of them on."""
-        return self.indices[bisect_left(self.indices, start) : bisect_left(self.indices, length)]
 
 
 class MergedTurns:
@@ -252,7 +266,7 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
 def last_where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> int:
     """Index of the last message of which ``test(message, *terms)`` is true; -1 if it is true of none."""
     if isinstance(messages, HistoryPrefix):
-        found = messages.fold(Matches, test, terms).indices
+        found = messages.history.matching(test, terms)
         at = bisect_left(found, len(messages))
         return found[at - 1] if at else -1
     return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], test, *terms)), -1)
@@ -260,9 +274,11 @@ def last_where(messages: Sequence[Message], test: Callable[..., object], *terms:
 
 def where(
     messages: Sequence[Message], test: Callable[..., object], *terms: Any, start: int = 0
-) -> Iterator[tuple[int, Message]]:
+) -> Sequence[tuple[int, Message]]:
     """(index, message) of each message of which ``test(message, *terms)`` is true, from an index on."""
     if isinstance(messages, HistoryPrefix):
-        found = messages.fold(Matches, test, terms)
-        return ((n, messages[n]) for n in found.before(len(messages), start)) if found.indices else iter(())
-    return ((n, message) for n, message in enumerate(messages[start:], start) if fact(message, test, *terms))
+        found = messages.history.matching(test, terms)
+        if not found or found[-1] < start:
+            return ()
+        return [(n, messages[n]) for n in found[bisect_left(found, start) : bisect_left(found, len(messages))]]
+    return [(n, message) for n, message in enumerate(messages[start:], start) if fact(message, test, *terms)]

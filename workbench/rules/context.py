@@ -133,7 +133,7 @@ class RuleContext:
         """True if the provider refused the request itself."""
         return self.response is not None and self.response.error is not None and self.status in (400, 422)
 
-    def suspects(self, test: Callable[..., object], *terms: object) -> Iterator[tuple[int, Message]]:
+    def suspects(self, test: Callable[..., object], *terms: object) -> Sequence[tuple[int, Message]]:
         """(index, message) of the messages, from ``start`` on, for which ``test(message, *terms)`` is true."""
         return where(self.decoded.messages(REQUEST), test, *terms, start=self.start)
 
