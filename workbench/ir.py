@@ -13,7 +13,7 @@ Laws of this file:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -229,17 +229,17 @@ class Message:
     extra: Mapping[str, JsonValue] = NOTHING
     pointer: str = field(default="", compare=False)
 
-    def tool_calls(self) -> Iterator[tuple[int, ToolCallIR]]:
+    def tool_calls(self) -> Sequence[tuple[int, ToolCallIR]]:
         """(part index, call) of every call that a client has to answer."""
-        return ((n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolCallIR) and not p.is_server)
+        return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolCallIR) and not p.is_server]
 
-    def tool_results(self) -> Iterator[tuple[int, ToolResultIR]]:
+    def tool_results(self) -> Sequence[tuple[int, ToolResultIR]]:
         """(part index, result) of every result that answers a client's call."""
-        return ((n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolResultIR) and not p.is_server)
+        return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolResultIR) and not p.is_server]
 
-    def reasoning(self) -> Iterator[tuple[int, Reasoning]]:
+    def reasoning(self) -> Sequence[tuple[int, Reasoning]]:
         """(part index, reasoning) of every reasoning part."""
-        return ((n, p) for n, p in enumerate(self.parts) if isinstance(p, Reasoning))
+        return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, Reasoning)]
 
     def absolute(self, part: Part, name: str | None = None) -> str:
         """Absolute pointer of a part of this message, or of one of its fields."""

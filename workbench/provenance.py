@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 from workbench.ir import JsonValue, Message, Part, ToolResultIR
 from workbench.named_tuple import NamedTuple
@@ -34,33 +35,44 @@ def leaves(message: Message) -> Iterator[Leaf]:
             yield Leaf(message.absolute(held, name) + suffix, value, held, name)
 
 
-def texts(part: Part) -> Iterator[tuple[Part, str, str, str]]:
+def texts(part: Part) -> list[tuple[Part, str, str, str]]:
     """(part, field, last step of the pointer, text) of the leaves of a part that are texts."""
-    for held, name, suffix, value in _scalars_of(part):
-        if isinstance(value, str):
-            source = held.source
-            yield held, name, (suffix or source.fields[name] or source.pointer).rpartition("/")[2], value
+    source, found = part.source, list[tuple[Part, str, str, str]]()
+    for name, at in source.fields.items():
+        value = getattr(part, name)
+        if isinstance(value, str):  # as nearly all are: nothing is opened
+            if not (name == "input" and "raw" in source.fields):
+                found.append((part, name, (at or source.pointer).rpartition("/")[2], value))
+        elif value is not None:
+            found += [
+                (held, name, (suffix or at or source.pointer).rpartition("/")[2], text)
+                for held, _, suffix, text in _scalars_of_field(part, name, value)
+                if isinstance(text, str)
+            ]
+    return [*found, *(text for inner in part.content for text in texts(inner))] if _is_result(part) else found
 
 
 def _scalars_of(part: Part) -> Iterator[tuple[Part, str, str, JsonValue]]:
     """(part, field, pointer below the field, scalar) of a part, and of those in it."""
-    fields = part.source.fields
-    for name in fields:
-        value = getattr(part, name)
-        is_parsed = name == "input" and "raw" in fields
-        if value is None:
-            if not is_parsed:
-                yield part, name, "", None
-        elif isinstance(value, str):
-            if not is_parsed:
-                yield part, name, "", value
-        elif not (name == "content" and isinstance(part, ToolResultIR)):
-            for suffix, scalar in scalars(value):
-                if suffix or not is_parsed:
-                    yield part, name, suffix, scalar
-    if isinstance(part, ToolResultIR):
+    for name in part.source.fields:
+        yield from _scalars_of_field(part, name, getattr(part, name))
+    if _is_result(part):
         for inner in part.content:
             yield from _scalars_of(inner)
+
+
+def _scalars_of_field(part: Part, name: str, value: JsonValue) -> Iterator[tuple[Part, str, str, JsonValue]]:
+    """The same of one field, without the parts that are in it. Of parsed text only what is below it."""
+    if name == "content" and _is_result(part):
+        return
+    is_parsed = name == "input" and "raw" in part.source.fields
+    for suffix, scalar in scalars(value):
+        if suffix or not is_parsed:
+            yield part, name, suffix, scalar
+
+
+def _is_result(part: Part) -> TypeGuard[ToolResultIR]:
+    return isinstance(part, ToolResultIR)
 
 
 def scalars(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:

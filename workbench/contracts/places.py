@@ -10,7 +10,7 @@ protocol buffers are found in both of their spellings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TypeAlias, TypeGuard
 
@@ -92,9 +92,17 @@ class Place:
         """The rest of the place after this many steps."""
         return Place(self.steps[count:])
 
-    def find(self, value: JsonValue, pointer: str = "") -> Iterator[PlacedValue]:
-        """Every value at the place, nulls too."""
-        return _find(value, pointer, self.steps)
+    def find(
+        self, value: JsonValue, pointer: str = "", *, passes: Callable[[JsonValue], bool] | None = None
+    ) -> Sequence[PlacedValue]:
+        """Every value at the place, nulls too, in the order of the text.
+
+        Args:
+            value: the node at which the search begins.
+            pointer: its own pointer.
+            passes: leaves out values for which it is false; None to leave out none.
+        """
+        return _find(value, pointer, self.steps, passes)
 
     def missing(self, value: JsonValue, pointer: str = "") -> Iterator[str]:
         """Pointer of the last step wherever its parent is an object without it, or with null in its place."""
@@ -122,36 +130,41 @@ def read_place(text: str) -> Place:
 
 def at_pointer(value: JsonValue, pointer: str) -> JsonValue:
     """The value at a plain pointer; None if there is none."""
-    return next((found.value for found in _find(value, "", tuple(_steps(pointer)))), None)
+    found = _find(value, "", tuple(_steps(pointer)))
+    return found[0].value if found else None
 
 
 def _steps(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
-def _find(value: JsonValue, pointer: str, steps: tuple[str, ...]) -> Iterator[PlacedValue]:
-    found: list[PlacedValue] = []
-    _collect(value, pointer, steps, found)
-    return iter(found)
-
-
-def _collect(
-    value: JsonValue, pointer: str, steps: tuple[str, ...], found: list[PlacedValue], at: int = 0, depth: int = 0
-) -> None:
-    """Add what is at the steps from a number on below a value, in the order of the text."""
-    if at == len(steps):
-        found.append(PlacedValue(pointer, value))
-    elif steps[at] == "**":
-        _collect(value, pointer, steps, found, at + 1, depth)
-        if depth < MOST_STEPS:
-            for key, child in _children(value):
-                _collect(child, f"{pointer}/{escape(str(key))}", steps, found, at, depth + 1)
-    else:
-        for key, child in _children_at(steps[at])(value):
-            _collect(child, f"{pointer}/{escape(str(key))}", steps, found, at + 1, depth)
-
-
 _Child: TypeAlias = "tuple[str | int, JsonValue]"
+_Path: TypeAlias = "tuple[str | int, ...]"
+
+
+def _find(
+    value: JsonValue, pointer: str, steps: tuple[str, ...], passes: Callable[[JsonValue], bool] | None = None
+) -> list[PlacedValue]:
+    level: list[tuple[_Path, JsonValue]] = [((), value)]
+    for step in steps:
+        if step == "**":
+            level = [below for path, each in level for below in _descend(path, each, 0)]
+        else:
+            children = _children_at(step)
+            level = [((*path, key), child) for path, each in level for key, child in children(each)]
+        if not level:
+            return []
+    if passes is not None:
+        level = [each for each in level if passes(each[1])]
+    return [PlacedValue("".join((pointer, *(f"/{escape(str(key))}" for key in path))), each) for path, each in level]
+
+
+def _descend(path: _Path, value: JsonValue, depth: int) -> Iterator[tuple[_Path, JsonValue]]:
+    """A value and all that is below it, each before what is in it."""
+    yield path, value
+    if depth < MOST_STEPS:
+        for key, child in _children(value):
+            yield from _descend((*path, key), child, depth + 1)
 
 
 def _children(value: JsonValue) -> Iterable[_Child]:
@@ -194,11 +207,13 @@ def _children_at(step: str) -> Callable[[JsonValue], Iterable[_Child]]:
 
 
 def _with_text(key: str, text: str, value: JsonValue) -> Iterable[_Child]:
-    return [(n, each) for n, each in _children(value) if _is_object(each) and each.get(key) == text]
+    return [
+        (n, each) for n, each in _children(value) if (type(each) is dict or _is_object(each)) and each.get(key) == text
+    ]
 
 
 def _by_name(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_Child]:
-    if _is_object(value):
+    if type(value) is dict or _is_object(value):
         return [(name, value[name]) for name in names if name in value]
     index = index_of(step, len(value)) if isinstance(value, list) else None
     return () if index is None else ((index, value[index]),)

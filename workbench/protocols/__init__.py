@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
-    from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
+    from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, shape_of
     from workbench.protocols.places_of_ids import id_places
@@ -100,6 +100,7 @@ __all__ = [
     "WirePlace",
     "alike",
     "asked_by_shape",
+    "asked_of",
     "by_rank",
     "decode",
     "elsewhere",

@@ -11,7 +11,7 @@ This changes only the time of an inspection, and never its result.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from operator import eq, itemgetter
 from typing import Any, Protocol, Self, TypeVar
@@ -27,10 +27,14 @@ class RepeatedMessage(Message):
     Args:
         facts: function that computed a fact → the fact; shared by the same message at several places.
         text: bytes of the message.
+
+    Attributes:
+        part_types: classes of its parts.
     """
 
-    __slots__ = ("facts", "text")
+    __slots__ = ("facts", "part_types", "text")
     facts: dict[Any, Any]
+    part_types: frozenset[type]
     text: bytes
 
     def __init__(
@@ -44,6 +48,7 @@ class RepeatedMessage(Message):
     ) -> None:
         super().__init__(role, parts, extra, pointer)
         object.__setattr__(self, "facts", {} if facts is None else facts)
+        object.__setattr__(self, "part_types", frozenset(map(type, parts)))
         object.__setattr__(self, "text", text)
 
     def __eq__(self, other: object) -> bool:
@@ -60,6 +65,19 @@ class RepeatedMessage(Message):
 def text_of(message: Message) -> bytes | None:
     """Bytes of a message that may be repeated; None if it was decoded with its whole request."""
     return message.text if isinstance(message, RepeatedMessage) else None
+
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def asked_of(*part_types: type) -> Callable[[Test], Test]:
+    """Declare that a test is true of no message without a part of one of these classes: no other one is asked."""
+
+    def declare(test: Test) -> Test:
+        setattr(test, "part_types", frozenset(part_types))  # noqa: B010 (a function has no such attribute by itself)
+        return test
+
+    return declare
 
 
 class Fold(Protocol):
@@ -174,7 +192,7 @@ class Matches:
         count: number of messages that were asked.
     """
 
-    __slots__ = ("_key", "_test", "_terms", "count", "indices")
+    __slots__ = ("_key", "_terms", "_test", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
         self._test, self._terms = test, terms
@@ -190,9 +208,14 @@ class Matches:
 
     def _ask(self, messages: Sequence[Message]) -> list[int]:
         test, terms, key, found = self._test, self._terms, self._key, list[int]()
+        wanted: frozenset[type] | None = getattr(test, "part_types", None)
         for n in range(self.count, len(messages)):
             message = messages[n]
-            facts: dict[Any, Any] = message.facts if type(message) is RepeatedMessage else {}
+            facts: dict[Any, Any] = {}
+            if type(message) is RepeatedMessage:
+                if wanted is not None and wanted.isdisjoint(message.part_types):
+                    continue
+                facts = message.facts
             known = facts.get(key, facts)  # as ``fact``, which takes longer
             if known is facts:
                 known = facts[key] = test(message, *terms)

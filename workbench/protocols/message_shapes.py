@@ -7,11 +7,11 @@ that has it: it is found out once about the skeleton of the shape.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols.history import fact, text_of
+from workbench.protocols.history import Test, fact, text_of
 from workbench.wire import loads
 
 NAMED: Final = ("role", "type")
@@ -26,8 +26,6 @@ _DEEPEST: Final = 64
 
 _MOST: Final = 512
 """Shapes that are kept: sessions of several agents and protocols have fewer."""
-
-Test = TypeVar("Test", bound=Callable[..., object])
 
 _Key: TypeAlias = Any
 """Hashable; equal for values of one shape."""

@@ -58,8 +58,7 @@ class Search:
             missing = self._place.missing(root) if self._place.steps else ()
             found = [PlacedValue(pointer, None) for pointer in missing]
         else:
-            passes = self._test.passes
-            found = [each for each in self._place.find(root) if passes(each.value)]
+            found = [*self._place.find(root, passes=self._test.passes)]
         return [each for each in found if self._holds_near(root, each)] if found else found
 
     def _holds_near(self, root: JsonValue, found: PlacedValue) -> bool:

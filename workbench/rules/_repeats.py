@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from workbench import regex
 from workbench.fingerprint import call_digest
-from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef
+from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
+from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, asked_of, fact
 from workbench.rules._outcomes import ResultOutcome, ResultReading, classify, kind_of, without_echoes
 from workbench.rules.context import RuleContext
 
@@ -142,12 +142,14 @@ def _outcomes(message: Message) -> Mapping[int, ResultReading]:
     return {k: classify(result) for k, result in message.tool_results()}
 
 
+@asked_of(ToolResultIR)
 def failures(message: Message) -> int:
     """Number of its results that report a failure, or nothing."""
     kinds = (kind_of(result) for _, result in message.tool_results())
     return sum(kind.is_failed or kind is ResultOutcome.EMPTY for kind in kinds)
 
 
+@asked_of(Text)
 def _is_question(message: Message) -> bool:
     """The user speaks in it."""
     return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)

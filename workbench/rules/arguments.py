@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolDef
-from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, asked_of, fact
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.token_counts import is_limit_used_up
@@ -79,6 +79,7 @@ REPLAYED, REPLAYED_NULL = "replayed", "replayed-null"
 """Checks of providers that parse the argument text of the history; many of them accept null instead of an object."""
 
 
+@asked_of(ToolCallIR)
 def _is_replayed_wrong(message: Message, protocol: str | None, strict: bool) -> bool:
     """Some call is in the wrong container, does not parse, or is what only some providers look for."""
     return any(

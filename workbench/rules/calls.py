@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, NodeRef, Opaque, ToolCallIR
-from workbench.protocols import RESPONSE, where
+from workbench.protocols import RESPONSE, asked_of, where
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import has_stray_deltas, quote, weaker
 
@@ -80,6 +80,7 @@ def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
     return any(True for _ in where(request.messages, _adds_tools))
 
 
+@asked_of(Opaque)
 def _adds_tools(message: Message) -> bool:
     return any(isinstance(part, Opaque) and part.type == "tool_addition" for part in message.parts)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.fingerprint import ANSWERING, call_digest, visible_text
 from workbench.ir import Media, Message, ModelResponse, NodeRef, Reasoning, ToolResultIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.closure import MISSING, NOT_FIRST
 from workbench.rules.context import RuleContext
@@ -69,5 +69,6 @@ def _results(case: RuleContext) -> Iterator[Finding]:
             yield by_term(case, NOT_FIRST, "closure.results-alone", pointer, text)
 
 
+@asked_of(ToolResultIR)
 def _is_mixed(message: Message) -> bool:
     return any(message.tool_results()) and not all(isinstance(part, USUAL) for part in message.parts)

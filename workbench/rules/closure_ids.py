@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.closure import MISMATCH
 from workbench.rules.context import Rule, RuleContext
@@ -66,6 +66,7 @@ def _check_names(case: RuleContext) -> Iterator[Finding]:
                 yield with_related(finding, [case.pointer(line.call, "name")] if line.call else [])
 
 
+@asked_of(ToolResultIR)
 def _has_nameless(message: Message) -> bool:
     return any(not result.name for _, result in message.tool_results())
 
@@ -79,6 +80,7 @@ def _ids(message: Message) -> Iterator[tuple[int, str, str | None]]:
             yield k, "tool_call_id", part.tool_call_id
 
 
+@asked_of(ToolCallIR, ToolResultIR)
 def _is_odd(message: Message, length: int | None, pattern: str, needs_ids: bool) -> bool:
     """Some id is absent although the protocol needs it, or not of the form that is wanted."""
     ids = [value for _, _, value in _ids(message)]

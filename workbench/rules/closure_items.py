@@ -9,7 +9,7 @@ from dataclasses import replace
 from workbench import regex
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._nodes import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
@@ -80,6 +80,7 @@ def _server_calls(case: RuleContext, pattern: str) -> Iterator[Finding]:
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, name="id", when="server-pattern")
 
 
+@asked_of(ToolCallIR)
 def _has_server_call(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR) and p.is_server for p in message.parts)
 
@@ -120,5 +121,6 @@ def _open_server_calls(case: RuleContext) -> Iterator[Finding]:
                 yield replace(found, breaks=Breaks.REQUEST)
 
 
+@asked_of(ToolCallIR, ToolResultIR)
 def _has_server_part(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)

@@ -10,7 +10,7 @@ from workbench.chain import Entry, ReplayOutcome
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, JsonValue, Message, NodeRef, Opaque, Part, Reasoning, ToolResultIR
-from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.provenance import escape
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
@@ -175,6 +175,7 @@ def _check_empty(case: RuleContext) -> Iterator[Finding]:
             yield case.at(EMPTY, ref, message, name=what, when=f"no-{what}")
 
 
+@asked_of(Reasoning)
 def _has_empty(message: Message) -> bool:
     return any(_empty_field(part) for _, part in message.reasoning())
 

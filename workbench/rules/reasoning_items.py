@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
@@ -139,10 +139,12 @@ def _unstored_items(case: RuleContext) -> Mapping[str, int]:
     return {name: n for n, a in answers for m in a.messages if (name := item_id(m))}
 
 
+@asked_of(Reasoning)
 def _is_reasoning(message: Message) -> bool:
     return any(r.carrier is Carrier.ENCRYPTED_ITEM for _, r in message.reasoning())
 
 
+@asked_of(Opaque, Reasoning)
 def _is_empty_shell(message: Message) -> bool:
     """True for an item that only names another one by its id, without the content."""
     part = message.parts[0] if message.parts else None

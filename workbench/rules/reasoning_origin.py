@@ -9,8 +9,8 @@ from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.contracts import loading as contracts
-from workbench.ir import Carrier, Message, NodeRef, Reasoning
-from workbench.protocols import REQUEST, HistoryPrefix
+from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
+from workbench.protocols import REQUEST, HistoryPrefix, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
@@ -69,6 +69,7 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
             yield from _bad_proof(case, ref, part)
 
 
+@asked_of(Reasoning)
 def _may_be_foreign(
     message: Message, refused: tuple[str, ...], carriers: tuple[str, ...], is_verified: bool, own: str
 ) -> bool:
@@ -182,6 +183,7 @@ def _bad_form(part: Reasoning) -> str:
     return "an encrypted token of another vendor" if proof.startswith("gAAAAA") else ""
 
 
+@asked_of(ToolCallIR)
 def _has_calls(message: Message) -> bool:
     return any(True for _ in message.tool_calls())
 

@@ -11,6 +11,7 @@ from workbench import protocols
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity, dotted_path, known_values
 from workbench.ir import (
+    NOTHING,
     Carrier,
     JsonValue,
     Message,
@@ -215,9 +216,19 @@ def _is_block(part: Part) -> bool:
 
 
 def _has_stray_fields(message: Message, role: str) -> bool:
+    if message.role != role and has_reasoning(message):
+        return True
+    if message.extra is NOTHING and all(map(_is_plain, message.parts)):  # as most messages: no protocol is read
+        return False
     found = [name for _, keys in _objects(message, role) for name, value in keys.items() if value is not None]
-    is_stray = bool(found) and not _fields().isdisjoint(found)  # no protocol is read for most messages
-    return is_stray or (message.role != role and has_reasoning(message))
+    return bool(found) and not _fields().isdisjoint(found)
+
+
+def _is_plain(part: Part) -> bool:
+    """It has neither a key that no reader knows, nor parts of its own other than text."""
+    if isinstance(part, ToolResultIR) and any(not isinstance(inner, Text) for inner in part.content):
+        return False
+    return isinstance(part, Opaque) or part.extra is NOTHING
 
 
 def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str, tuple[str, ...]]) -> bool:

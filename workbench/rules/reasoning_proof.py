@@ -14,7 +14,7 @@ from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import is_rebuilt, loop_start, sent_reasoning, stand_ins
 from workbench.rules.context import RuleContext
@@ -53,6 +53,7 @@ def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
             yield n, first
 
 
+@asked_of(ToolCallIR)
 def _is_unsigned(message: Message, role: str) -> bool:
     """True if the message is of this role and its first call has no signature."""
     first = _first_call(message)

@@ -9,8 +9,8 @@ from itertools import islice
 
 from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
-from workbench.ir import Message, ToolCallIR
-from workbench.protocols import REQUEST
+from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
 from workbench.rules._repeats import (
     PastCall,
@@ -98,6 +98,7 @@ def _has_enough_failures(case: RuleContext) -> bool:
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
 
 
+@asked_of(ToolResultIR)
 def _has_results(message: Message) -> bool:
     return any(True for _ in message.tool_results())
 

@@ -10,7 +10,7 @@ from itertools import islice
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 
@@ -49,6 +49,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
             yield from _check_mixed(case, n, message, incomplete)
 
 
+@asked_of(ToolCallIR)
 def _has_left_call(message: Message) -> bool:
     broken = [call for _, call in message.tool_calls() if call.error is not None]
     return bool(broken) and any(map(_Whole(message).of, broken))
@@ -99,6 +100,7 @@ class _Whole:
         return None if first is None else self._calls[first]
 
 
+@asked_of(Text)
 def _begins_anew(message: Message) -> bool:
     texts = [p.text for p in message.parts if isinstance(p, Text)] if message.role in ("assistant", "model") else ()
     least = 1 if texts and _has_left_call(message) else SHORTEST

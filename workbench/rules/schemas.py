@@ -11,8 +11,8 @@ from typing import Any
 from workbench import protocols
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.globs import matches_glob
-from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
-from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolCallIR, ToolDef
+from workbench.protocols import REQUEST, DecodedExchange, asked_of, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
 from workbench.rules._families import get_rule
@@ -216,10 +216,12 @@ def _check_replayed(case: RuleContext) -> Iterator[Finding]:
             yield case.finding(TOO_MANY, REQUEST, pointer, text, when=REPLAYED, values=said)
 
 
+@asked_of(ToolCallIR)
 def _is_misnamed(message: Message, pattern: str) -> bool:
     return any(not re.fullmatch(pattern, call.name or "") for _, call in message.tool_calls())
 
 
+@asked_of(ToolCallIR)
 def _has_many(message: Message, most: int) -> bool:
     return sum(1 for _ in message.tool_calls()) > most
 
