@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from websockets.extensions.permessage_deflate import PerMessageDeflate
 from websockets.frames import Frame, Opcode
 
-from workbench.wire.websocket import Deflate, MessageReader, SocketMessage, close_of, deflate_of
+from workbench.wire.websocket import (
+    Deflate,
+    MessageDeflater,
+    MessageReader,
+    SocketMessage,
+    accept_deflate,
+    close_of,
+    deflate_of,
+)
 
 TEXTS = st.text(max_size=200).map(str.encode)
 PIECES = st.lists(TEXTS, min_size=1, max_size=4)
@@ -53,6 +61,35 @@ def test_another_reader_continues_at_any_byte(said: list[Any], keeps: bool | Non
     messages = first.feed(wire[: len(wire) * at // 400])
     messages += MessageReader(deflate, first.state()).feed(wire[len(wire) * at // 400 :])
     assert [(m.opcode, m.data) for m in messages] == expected
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        ("", ""),
+        ("x-webkit-deflate-frame", ""),
+        ("permessage-deflate", "permessage-deflate"),
+        ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
+        (
+            "permessage-deflate; client_no_context_takeover; server_no_context_takeover",
+            "permessage-deflate; server_no_context_takeover; client_no_context_takeover",
+        ),
+        (
+            "permessage-deflate; server_max_window_bits=10, permessage-deflate; Server_No_Context_Takeover",
+            "permessage-deflate; server_no_context_takeover",
+        ),
+    ],
+)
+def test_an_offer_of_compression_is_accepted_as_the_client_asks(offer: str, answer: str) -> None:
+    assert accept_deflate(offer) == answer
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_a_server_compresses_is_read(keeps: bool) -> None:
+    made, texts = MessageDeflater(Deflate(keeps)), [b"a word and a word " * 20] * 3
+    wire = [made.frame("text", text) for text in texts]
+    assert [m.data for m in MessageReader(Deflate(keeps)).feed(b"".join(wire))] == texts
+    assert (len(wire[1]) < len(wire[0])) is keeps
 
 
 @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])

@@ -16,7 +16,15 @@ from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
 from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, ServedSocket
 from workbench.simulator._wire import ServedRequest, SimulatedReply
-from workbench.wire import MessageDeflater, MessageReader, accept_key, close_payload, deflate_of, frame_of
+from workbench.wire import (
+    MessageDeflater,
+    MessageReader,
+    accept_deflate,
+    accept_key,
+    close_payload,
+    deflate_of,
+    frame_of,
+)
 from workbench.wire.http1 import (
     Admission,
     BadMessage,
@@ -36,9 +44,6 @@ IDLE_SECONDS = 75.0
 """Idle timeout of a connection, between and within requests: the default of nginx."""
 
 _READ = 256 * 1024
-_DEFLATE = b"permessage-deflate"
-"""What a server answers to a client that offers compression: both sides keep their window."""
-
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -215,10 +220,10 @@ class _ServerConnection:
         lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]
         lines += [f"Sec-WebSocket-Protocol: {session.subprotocol}".encode()] if session.subprotocol else []
         lines += [f"{name}: {value}".encode() for name, value in self.server.simulator.socket_headers]
-        offer = headers.get("sec-websocket-extensions") or ""
-        if deflate_of(offer, "client") and "server_max_window_bits" not in offer:
-            self._deflater = MessageDeflater()
-            lines.append(b"Sec-WebSocket-Extensions: " + _DEFLATE)
+        self._agreed = accept_deflate(headers.get("sec-websocket-extensions") or "")
+        if deflate := deflate_of(self._agreed, "server"):
+            self._deflater = MessageDeflater(deflate)
+            lines.append(f"Sec-WebSocket-Extensions: {self._agreed}".encode())
         self.connection.sendall(render(_start(101), lines))
         self.connection.settimeout(None)
         self.server.log(ServedRequest("GET", target, 101, note=f"WebSocket, {way.protocol}"))
@@ -231,8 +236,7 @@ class _ServerConnection:
 
     def _read_messages(self, session: ServedSocket) -> bytes | None:
         """Pass messages on until the client closes; returns its close frame, None if it just went away."""
-        agreed = _DEFLATE.decode() if self._deflater else ""
-        reader, data = MessageReader(deflate_of(agreed, "client")), self.ahead.take_rest()
+        reader, data = MessageReader(deflate_of(self._agreed, "client")), self.ahead.take_rest()
         while not self.server.is_ending:
             for message in reader.feed(data):
                 if message.opcode == "ping":

@@ -32,6 +32,8 @@ _TAIL = b"\x00\x00\xff\xff"
 _WINDOW = 1 << zlib.MAX_WBITS
 """Inflated bytes that a sender may refer back to (RFC 1951)."""
 
+_PERMESSAGE = "permessage-deflate"
+_NO_TAKEOVER = ("server_no_context_takeover", "client_no_context_takeover")
 _DEFLATE = regex.compile(r"(?i)(?:^|,)\s*permessage-deflate\s*(?P<parameters>(?:;[^,]*)?)")
 
 
@@ -232,14 +234,35 @@ def _unmask(payload: bytes, mask: bytes) -> bytes:
     return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
 
 
-class MessageDeflater:
-    """Compresses the messages of one direction with the window of those before (RFC 7692)."""
+def accept_deflate(offer: str) -> str:
+    """What a server answers to the first offer of compression that it can accept; empty if there is none.
 
-    def __init__(self) -> None:
+    It does as the client asks: a parameter of its own side has to be repeated (RFC 7692 7.1.1.1), and some clients
+    refuse an answer that leaves one out. A smaller window is not offered by ``MessageDeflater``.
+    """
+    for each in offer.lower().split(","):
+        name, *parameters = (part.strip() for part in each.split(";"))
+        asked = {parameter.partition("=")[0].strip() for parameter in parameters}
+        if name == _PERMESSAGE and "server_max_window_bits" not in asked:
+            return "; ".join((name, *(each for each in _NO_TAKEOVER if each in asked)))
+    return ""
+
+
+class MessageDeflater:
+    """Compresses the messages of one direction (RFC 7692).
+
+    Args:
+        agreed: how; with the window of earlier messages, or each alone.
+    """
+
+    def __init__(self, agreed: Deflate) -> None:
+        self._is_window_kept = agreed.is_window_kept
         self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
 
     def frame(self, opcode: str, payload: bytes) -> bytes:
         """One unmasked frame of a text or binary message."""
+        if not self._is_window_kept:
+            self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         packed = self._deflate.compress(payload) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
         made = frame_of(opcode, packed.removesuffix(_TAIL))
         return bytes((made[0] | _PACKED,)) + made[1:]
