@@ -44,6 +44,7 @@ ORDINALS = (
     "eighteenth",
     "nineteenth",
     "twentieth",
+    "twenty-first",
 )
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from tests.protocols import live_said as said
 from tests.protocols.live_said import BEGIN, DONE, INTERRUPTED, ask, call, received, result, sent, spoken, written
 from workbench.ir import Opaque, Text, ToolCallIR
 from workbench.protocols import DecodedExchange, with_turns
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, State
+from workbench.wire.exchange import Exchange, Frame, State
 from workbench.wire.frames import FRAMES
 from workbench.wire.session import MemorySession
 
@@ -97,10 +100,24 @@ def test_a_spoken_turn_begins_by_itself_and_says_how_much_was_heard() -> None:
 
 def test_a_connection_that_ends_inside_a_turn_says_how() -> None:
     whole = said.connection([*BEGIN, ask(), call("fc-1"), result("fc-1")])
-    from workbench.wire.exchange import Frame
-
     closed = Frame("received", "close", (1007).to_bytes(2) + b"Request contains an invalid argument.", 9.0)
     turn = list(
         with_turns([Exchange("7", whole.request, whole.response, kind=whole.kind, frames=(*whole.frames, closed))])
     )[-1]
     assert turn.state is State.ABORTED and "the server closed the connection with 1007 (Request contains" in turn.note
+
+
+@pytest.mark.parametrize(("name", "at"), [("scheduling", "/scheduling"), ("id", "")])
+def test_a_close_frame_that_names_a_field_refuses_the_request(name: str, at: str) -> None:
+    """livekit/agents#3853, #2194: the finding is at the field, as for a refusal over HTTP."""
+    answered = sent(
+        tool_response={"functionResponses": [{"id": "fc-1", "name": "f", "response": {}, "scheduling": "SILENT"}]}
+    )
+    whole = said.connection([*BEGIN, ask(), call("fc-1"), answered])
+    reason = f"Invalid JSON payload received. Unknown name \"{name}\" at 'tool_response.function_responses[0]'"
+    closed = Frame("received", "close", (1007).to_bytes(2) + reason.encode(), 9.0)
+    made = Inspector(MemorySession("s", tuple(with_turns([replace(whole, frames=(*whole.frames, closed))])))).run()
+    refused = made.rows[-1]
+    assert refused.summary.status == 400
+    place = f"/contents/2/parts/0/functionResponse{at}"
+    assert ("gateway.unknown-field", place) in [(f.rule, f.pointer) for f in refused.findings]

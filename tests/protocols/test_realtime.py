@@ -179,3 +179,18 @@ def test_a_server_that_counts_no_outputs_and_repeats_little_is_read_as_well() ->
     assert answer and [part.text for part in answer.messages[0].parts if isinstance(part, Text)] == [
         TEXT["content"][0]["text"]
     ]
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_item_that_is_created_again_is_in_the_conversation_once(is_named: bool) -> None:
+    """livekit/agents#6964: the refusal changes nothing, and belongs to no turn."""
+    name = {"event_id": "mine"} if is_named else {}
+    error = said.refusal(
+        "item_create_duplicate_item_id", "an item with ID 'u' already exists.", param="item.id", **name
+    )
+    again = sent("conversation.item.create", item={**USER, "id": "u"}, **name)
+    asked = [sent("response.create"), created("resp_1"), *said.text("resp_1"), done("resp_1", TEXT)]
+    inspector = inspect([*session(), *put(USER, "u"), again, error, *asked])
+    assert rules(inspector) == [("socket.refused-message",), ()]
+    (turn,) = said.turns([*session(), *put(USER, "u"), again, error, *asked])
+    assert [i["type"] for i in items(turn)] == ["message"]

@@ -14,13 +14,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.families.contents.nodes import get, key_of
-from workbench.wire import Exchange, Frame, JsonIndex, dumps
+from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
 Value = dict[str, JsonValue]
 
@@ -30,6 +31,12 @@ CLIENT = (
 )
 SERVER = ("setupComplete", "serverContent", "toolCall", "toolCallCancellation", "goAway", "sessionResumptionUpdate")
 _BESIDE = ("setupComplete", "goAway", "sessionResumptionUpdate")
+_INVALID = 1007
+"""Close code of a message that the server cannot read as a request (status 400 over HTTP)."""
+
+_NAMES_FIELD = regex.compile(r"Unknown name \"|\bat '[\w.\[\]]{1,200}'")
+"""A reason that names a field of the last message, as error messages over HTTP do; other reasons may be misleading."""
+
 _OF_CONTENT = ("modelTurn", "outputTranscription", "turnComplete", "interrupted", "generationComplete")
 
 
@@ -208,9 +215,16 @@ class LiveTurns:
         return [*sorted(set(self._frames) - {number}), number]
 
     def take_end(self, number: int, frame: Frame) -> None:
-        """A setup that the server did not accept is a turn: the reason is in the close frame."""
+        """A setup that the server did not accept is a turn. A close frame may say what was wrong with the last one."""
         if self._frames and not self._is_ready and not self.turns:
             self._begin(self._frames[-1], frame).notes.append("the server did not accept the setup")
+        code, reason = close_of(frame.data)
+        turn = self.turns[-1] if self.turns else None
+        is_refusal = frame.direction == "received" and code == _INVALID and _NAMES_FIELD.search(reason)
+        if is_refusal and turn and not turn.events:
+            error = {"code": 400, "message": reason, "status": "INVALID_ARGUMENT"}
+            turn.error = {"status": 400, "error": error}
+            turn.add(number, replace(frame, opcode="text", data=dumps({"error": error})), "")
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""

@@ -37,7 +37,8 @@ _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversat
 
 _ACTIVE = "conversation_already_has_active_response"
 _NOT_ACTIVE = "response_cancel_not_active"
-_HARMLESS = frozenset({_NOT_ACTIVE, "input_audio_buffer_commit_empty"})
+_DUPLICATE = "item_create_duplicate_item_id"
+_HARMLESS = frozenset({_NOT_ACTIVE, _DUPLICATE, "input_audio_buffer_commit_empty"})
 """Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
 
 _CODES = {
@@ -391,12 +392,22 @@ class RealtimeTurns:
     def _note_harmless(self, number: int, code: JsonValue, error: Value) -> None:
         """Note a refusal that changes nothing: clients that end the call for it are at fault (berd issue 318)."""
         sent, kind = (self._cancelled_in, "response.cancel") if code == _NOT_ACTIVE else (None, "")
-        if self._pending_change and code != _NOT_ACTIVE:
+        if code == _DUPLICATE:
+            sent, kind = self._forget_item(error), "conversation.item.create"
+        elif self._pending_change and code != _NOT_ACTIVE:
             (sent, kind), self._pending_change = self._pending_change, None
         if sent is not None:
             told = f"the server refused {kind} (message {sent + 1}): {str(error.get('message'))!r:.200}"
             text = f"{told}; nothing has changed, and the connection can still be used"
             self._facts.append(SocketFact("socket.refused-message", text, (sent, number), is_harmless=True))
+
+    def _forget_item(self, error: Value) -> int | None:
+        """The message that created an item which the conversation has already: it is there once."""
+        named = self._named.get(str(error.get("event_id")))
+        pending = [item for item in self._items if not item.is_confirmed and (not named or item.number == named[0])]
+        if pending:
+            self._items.remove(pending[-1])
+        return pending[-1].number if pending else named[0] if named else None
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
