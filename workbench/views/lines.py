@@ -206,6 +206,50 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
     return made
 
 
+def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
+    """A line that is too long as several: what follows its columns is broken, and continues below its beginning.
+
+    Columns are the spans up to the last one of a fixed width; without one, up to the first that ends with a gap.
+    """
+    start = next((n for n in range(len(of), 0, -1) if of[n - 1].width), 0)
+    start = start or next((n for n, span in enumerate(of, 1) if span.text.endswith("  ") and span.text.strip()), 0)
+    while start < len(of) and of[start].text.isspace():
+        start += 1
+    indent, rest = _columns(of[:start]), of[start:]
+    if not rest or indent > width // 2:
+        return [of]
+    text, at, made = plain(rest), 0, list[Line]()
+    for row in wrap(text, width, indent=indent, most=most):
+        is_part = not row[-1].style
+        begin = text.find(row[-1].text, at) if is_part else at
+        end = begin + len(row[-1].text) if is_part else at
+        before = (Span(" " * indent),) if made else of[:start]
+        made.append((*before, *_between(rest, begin, end)) if is_part else row)
+        at = end
+    return made
+
+
+def _columns(of: Line) -> int:
+    """Columns that a line takes."""
+    from workbench.safetext import cells, visible
+
+    return sum(abs(span.width) or cells(visible(span.text)) for span in of)
+
+
+def is_longer(of: Line, width: int) -> bool:
+    """True if a line takes more columns than there are."""
+    return _columns(of) > width
+
+
+def _between(of: Line, start: int, end: int) -> Iterator[Span]:
+    """The characters of a line from one to before another."""
+    for span in of:
+        piece = span.text[max(0, start) : max(0, end)]
+        if piece:
+            yield span._replace(text=piece)
+        start, end = start - len(span.text), end - len(span.text)
+
+
 def join_lines(parts: Iterable[Line], between: Span) -> Line:
     """Put lines one after the other on one line, with a span between."""
     out: list[Span] = []

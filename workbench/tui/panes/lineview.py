@@ -24,7 +24,7 @@ from textual.widget import Widget
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
-from workbench.views import Line, Span, mark_matches, plain, whole_facts
+from workbench.views import Line, Span, hang, is_longer, mark_matches, plain, whole_facts
 
 GUTTER = 2
 
@@ -35,6 +35,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     BINDINGS = keys.bindings(keys.PANE)
     is_accordion = fills = False
     """The item under the cursor is always open, and every item if all of them fit; ``fills``: as many as fit."""
+    spreads = False
+    """The line of a closed item that is too long takes more rows, if the list has room for them."""
 
     class CursorMove(Message):
         """The user moved the cursor."""
@@ -95,7 +97,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         """Measure and paint again after items were added, removed or opened."""
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
-        self.lines_of.measure(open_lines(self, width))
+        opened = open_lines(self, width)
+        self.lines_of.measure(opened, spread_lines(self, width, opened) if self.spreads else {})
         self._empty = [] if self.count() else self.nothing(width)
         height = self.count() + self.lines_of.extra or len(self._empty)
         if self.virtual_size.height != height:
@@ -184,7 +187,9 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             line = self._empty[number] if number < len(self._empty) else ()
             return paint.strip((Span(" " * GUTTER), *line), width, self.style)
         item, inside = self.lines_of.at(number)
-        line = self.lines_of.further[item][inside - 1] if inside else self.head(item, self.text_width)
+        line = self.lines_of.line(item, inside)
+        if line is None:
+            line = self.head(item, self.text_width)
         if self.finder.needle:
             line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
         return paint.strip((*self.signs(item, inside), *line), width, self.style, background(self, item, inside))
@@ -305,6 +310,19 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
     return made or None
 
 
+def spread_lines(view: LineView, width: int, opened: Mapping[int, list[Line]]) -> dict[int, list[Line]]:
+    """The rows of each line that is too long, from the top, as far as the list has room."""
+    room = _lines_that_fit(view) - view.count() - sum(map(len, opened.values()))
+    made: dict[int, list[Line]] = {}
+    for item in range(view.count() if room > 0 else 0):
+        head = view.head(item, width)
+        rows = hang(head, width) if item not in opened and is_longer(head, width) else []
+        if 0 < len(rows) - 1 <= room:
+            made[item] = rows
+            room -= len(rows) - 1
+    return made
+
+
 LEAST_SHOWN = 4
 """Lines of an item that is opened in part to fill a list, at least."""
 
@@ -340,17 +358,22 @@ class ItemLines:
     """Maps items to lines: every item has one line, an open item further ones below it.
 
     Attributes:
-        further: item → its further lines, for the open items, in order.
+        further: item → its further lines, for the open items and those of several rows, in order.
     """
 
     def __init__(self) -> None:
-        self.measure({})
+        self.measure({}, {})
 
-    def measure(self, further: Mapping[int, list[Line]]) -> None:
-        """Set the open items."""
-        self.further = further
-        self._open = list(further)
-        self._before = [0, *accumulate(len(lines) for lines in further.values())]
+    def measure(self, opened: Mapping[int, list[Line]], spread: Mapping[int, list[Line]]) -> None:
+        """Set the open items, and the rows of the lines that take several."""
+        self._heads = {item: rows[0] for item, rows in spread.items()}
+        self.further = dict(sorted((opened | {item: rows[1:] for item, rows in spread.items()}).items()))
+        self._open = list(self.further)
+        self._before = [0, *accumulate(len(lines) for lines in self.further.values())]
+
+    def line(self, item: int, inside: int) -> Line | None:
+        """A row of an item; None for the line of an item that takes one."""
+        return self.further[item][inside - 1] if inside else self._heads.get(item)
 
     @property
     def extra(self) -> int:
