@@ -124,16 +124,37 @@ def item_line(
     )
 
 
-def item_body(item: SessionItem, story: SessionSummary | None, width: int, where: str) -> list[Line]:
-    """Further lines of a session: its first break, its story, its facts, and its path."""
+def item_body(
+    item: SessionItem,
+    story: SessionSummary | None,
+    width: int,
+    where: str,
+    *,
+    is_here: bool = True,
+    is_told: bool = False,
+) -> list[Line]:
+    """Further lines of a session: its first break, its story, its facts, and its path, without what its row shows.
+
+    Args:
+        is_here: the cursor is on the session; if not, and there is room, its story is enough.
+        is_told: the row shows the break in full.
+    """
     if story is None:
         return wrap(where, width, "muted", indent=2, most=1)
-    number = count(story.exchanges, "exchange") if story.exchanges is not None else ""
-    facts = " · ".join(f for f in (_client(item, story), story.origin, number) if f)
-    made = wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
-    for text in (story.about, facts, where):
+    about = story.about
+    if width < LEAST or (not is_here and width < HUGE):
+        about = about.partition("\n")[0]
+    elif width >= HUGE:
+        about = about.replace("\n", " · ")
+    made = wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES) if is_here and not is_told else []
+    for text in (about, _facts(item, story) if is_here and width < HUGE else "", where):
         made += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
     return made
+
+
+def _facts(item: SessionItem, story: SessionSummary) -> str:
+    number = count(story.exchanges, "exchange") if story.exchanges is not None else ""
+    return " · ".join(f for f in (_client(item, story), story.origin, number) if f)
 
 
 def held_lines(paused_sides: Sequence[PausedSide], width: int, now: float) -> list[Line]:

@@ -16,7 +16,7 @@ from workbench.tui import keys
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
-from workbench.views import Line
+from workbench.views import Line, is_longer
 
 if TYPE_CHECKING:
     from workbench.library import SessionSummary
@@ -68,6 +68,10 @@ class HomePane(LineView):
         self.cursor = new or next(same, None) or self._landing(min(self.cursor, len(self.rows) - 1), 1)
         self.reload()
         self.show_item(self.cursor)
+
+    def reload(self) -> None:
+        self.fills = self.text_width >= home.WIDE
+        super().reload()
 
     def _switch(self) -> str:
         return keymap_of(self.app).row(keys.table()["home.clients"]).show
@@ -121,7 +125,10 @@ class HomePane(LineView):
             if row.item.path in self.listening:
                 where = f"listening on {self.listening[row.item.path]} · {where}"
             held = home.held_lines(self._held_in(row.item), width, self._clock())
-            return held + home.item_body(row.item, self.stories.get(row.item.path), width, where)
+            is_here = item == self.cursor or not self.fills
+            is_told = self.fills and not is_longer(self.head(item, width), width)
+            story = self.stories.get(row.item.path)
+            return held + home.item_body(row.item, story, width, where, is_here=is_here, is_told=is_told)
         return home.note_lines(row.note, width)[1:]
 
     def _held_in(self, item: SessionItem) -> Sequence[PausedSide]:
