@@ -20,6 +20,7 @@ from workbench.wire import HttpRequest, State, loads
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
 
 _VARYING = regex.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[^\s,;:()]*\d[^\s,;:()]*")
+_VARIABLE = regex.compile(r"\{\w+\}")
 _AGAIN = regex.compile(r"…(?:(?:[,;:\s]|and)+…)+")
 
 
@@ -43,8 +44,13 @@ class Failure:
     words: str = ""
 
     def __str__(self) -> str:
-        told = [self.verdict, str(self.status or ""), self.type, self.code, self.rule or self.words]
+        told = [self.verdict, str(self.status or ""), self.type, self.code, self.rule or self.readable_words]
         return " · ".join(dict.fromkeys(word for word in told if word))
+
+    @property
+    def readable_words(self) -> str:
+        """``words`` for people: an ellipsis in place of each varying part."""
+        return _VARIABLE.sub("…", self.words)
 
     @property
     def answer(self) -> tuple[int, str, str, str]:

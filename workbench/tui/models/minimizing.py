@@ -122,7 +122,7 @@ def failure(search_progress: SearchProgress | None) -> Line:
     if search_progress is None or search_progress.result.failure is None:
         return line()
     told = search_progress.result.failure
-    words = f" · {told.words}" if told.words and told.rule else ""
+    words = f" · {told.readable_words}" if told.words and told.rule else ""
     return line(Span(f" ✗ {visible(str(told))}", "error"), Span(visible(words), "muted"))
 
 
