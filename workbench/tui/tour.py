@@ -124,9 +124,9 @@ class Tour:
     def lines(self, width: int) -> list[Line]:
         """The next step in words."""
         if self.is_over:
-            return wrap(f" {END}", width, "strong", most=MOST_LINES)
+            return wrap(END, width, "strong", indent=1, most=MOST_LINES)
         step = STEPS[self.step]
         row = self.app.keymap.row(keys.table()[step.key])
-        head = f" Tour {self.step + 1} of {len(STEPS)}: {step.words} · press "
-        *before, last = wrap(head, max(20, width - len(row.show) - 1), most=MOST_LINES)
+        head = f"Tour {self.step + 1} of {len(STEPS)}: {step.words} · press "
+        *before, last = wrap(head, max(20, width - len(row.show) - 1), indent=1, most=MOST_LINES)
         return [*before, line(*last, Span(f" {row.show}", "accent strong"))]

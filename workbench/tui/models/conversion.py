@@ -48,9 +48,11 @@ def headline(view: ConversionView) -> Line:
     )
 
 
-def target_title(view: ConversionView) -> Line:
-    """Title of the converted body."""
+def target_title(view: ConversionView, *, has_other: bool = False) -> Line:
+    """Title of the converted body. ``has_other``: the original has no room beside it, and comes by a key."""
     made = view.converted
+    if has_other:
+        return line(f" {made.protocol} ", Span("· tab: the original ", "muted"))
     opened = " · decoded events of a binary stream" if view.read != made.body else ""
     return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
 

@@ -52,7 +52,7 @@ def headline(
     both = used + _cells(facts)
     if both + len(promise) + 2 <= width:
         return [(*title, *facts, Span(f"{promise} ", "ok", both - width))]
-    if used + len(promise) > width:
+    if used + len(promise) + 1 > width:
         title = line(Span(f" {name} ", "strong", max(1, width - len(promise) - 2)))
         used = _cells(title)
     return [(*title, Span(f"{promise} ", "ok", used - width)), facts]

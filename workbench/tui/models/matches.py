@@ -17,7 +17,7 @@ UNKNOWN = (
     "own error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "paste a log line, an error body or plain text above · all rules:"
+EMPTY = "paste an error text above · all rules:"
 
 
 class RuleMatch(NamedTuple):

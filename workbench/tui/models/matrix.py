@@ -21,6 +21,9 @@ LABEL = 22
 NARROW_LABEL = 18
 """Cells of it in a narrow list."""
 
+REFUSALS = ("refuses", "suspicious")
+"""Verdicts that people look for, the worst first; the keys for refusals stop at them."""
+
 SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": ("· ", "info")}
 
 
@@ -32,16 +35,18 @@ class VerdictRow(NamedTuple):
 
 
 def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
-    """Number of the request, number of contracts, and counts of their verdicts."""
+    """Number of the request, counts of the verdicts with the refusals first, and the number of contracts."""
     tally = Counter(row.verdict.value for row in rows)
     done = tally.total()
-    progress = "" if done >= asked else f"{progress_bar(done, asked)} {done:,} of "
-    spans = [Span(f" Request {number}", "strong"), Span(f"   {progress}{count(asked, 'contract')}", "muted")]
-    for verdict, (sign, style) in REQUEST_SIGNS.items():
+    spans = [Span(f" Request {number} ", "strong")]
+    if done < asked:
+        spans.append(Span(f"  {progress_bar(done, asked)} {done:,} of {count(asked, 'contract')}  ·", "muted"))
+    for verdict in (*REFUSALS, *(each for each in REQUEST_SIGNS if each not in REFUSALS)):
         if tally[verdict]:
+            sign, style = REQUEST_SIGNS[verdict]
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
-            spans += [Span("  ·  ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
-    return tuple(spans)
+            spans += [Span(f"  {sign} {tally[verdict]:,} {word}", style), Span("  ·", "muted")]
+    return (*spans, Span(f"  {count(asked, 'contract')}", "muted")) if done >= asked else tuple(spans[:-1])
 
 
 def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_here: bool) -> Line:

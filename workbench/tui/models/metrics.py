@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.tui.models.headline import LEAST
 from workbench.tui.models.tabs import Panes
 from workbench.views import RATES, Line, Rate, Span, count, line, money, saving_words, share_of, wrap
 
@@ -321,7 +322,7 @@ def title(name: str, width: int) -> Line:
     """Names of the sessions, and the promise that nothing is sent."""
     from workbench.safetext import cells, clip
 
-    told = f"{NEVER} "
+    told = f"{NEVER if width >= LEAST else 'nothing is sent'} "
     named = f" Metrics   {clip(name, max(8, width - cells(told) - 14))}"
     return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
 

@@ -123,7 +123,8 @@ def dialect_line(judged: JudgedSchema, width: int, *, is_here: bool) -> Line:
     is_roomy = width >= ROOMY
     return line(
         Span(f"{sign} ", style),
-        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 24 if is_roomy else 20),
+        Span(judged.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
+        " ",
         *([Span(f"{judged.verdict} ", style, 9)] if is_roomy else []),
         Span(reason, "muted"),
     )

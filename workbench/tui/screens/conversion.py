@@ -161,6 +161,8 @@ class ConversionScreen(Screen["SessionSpot | None"]):
 
     def on_resize(self) -> None:
         self._say(self._headline)
+        if self.losses.shown:
+            self.after.title(conversion.target_title(self.losses.shown, has_other=self.has_class("-narrow")))
 
     def show_conversion(self, index: int, side: str, view: ConversionView | None, why: str = "") -> None:
         """Show a conversion, or the reason that there is none."""
@@ -182,7 +184,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         self.after.show(view.read, (), "nothing remains after the conversion")
         self.losses.show(view, "nothing lost, no id renamed")
         self.before.title(line(f" {view.source}, original "))
-        self.after.title(conversion.target_title(view))
+        self.after.title(conversion.target_title(view, has_other=self.has_class("-narrow")))
         ids = f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else ""
         self.losses.title(line(f" Losses · {len(converted.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 NO_REQUEST = "no model request here that a contract can check"
-REFUSALS = ("refuses", "suspicious")
-"""Verdicts that the keys for refusals stop at."""
 
 
 class MatrixSource(WorklistSource[str, VerdictRow]):
@@ -212,7 +210,7 @@ class MatrixScreen(WorklistScreen):
     def action_refusal(self, step: int) -> None:
         """Go to the next contract that does not simply accept."""
         here, verdicts = self.contracts.cursor, self._verdicts()
-        refusing = [n for n in range(len(self.order.rows)) if verdicts.get(self.order.contract_at(n)) in REFUSALS]
+        refusing = [n for n in range(len(self.order.rows)) if verdicts.get(self.order.contract_at(n)) in lines.REFUSALS]
         ahead = [n for n in refusing if (n > here if step > 0 else n < here)]
         if ahead:
             self.contracts.move_to(ahead[0] if step > 0 else ahead[-1])
