@@ -226,7 +226,7 @@ def _place_of(about: Row, rows: Sequence[Row]) -> FailurePlace:
     return FailurePlace(found, int(first["exchange"]), len(rows), str(first["path"]))
 
 
-_STATUS_WORDS = {"judged": "checked", "unreadable": "not readable"}
+_STATUS_WORDS = {"judged": "checked", "nothing": "without exchanges", "unreadable": "not readable"}
 
 
 def status_words(objects: Mapping[str, int]) -> str:

@@ -131,14 +131,16 @@ def item_body(
     where: str,
     *,
     is_here: bool = True,
-    is_told: bool = False,
+    is_cut: bool = True,
 ) -> list[Line]:
     """Further lines of a session: its first break, its story, its facts, and its path, without what its row shows.
 
     Args:
-        is_here: the cursor is on the session; if not, and there is room, its story is enough.
-        is_told: the row shows the break in full.
+        is_here: the cursor is on the session; if not, its story is enough, and that only if its row has the break.
+        is_cut: the row has no room for all of the break.
     """
+    if not is_here and width < WIDE:
+        return []
     if story is None:
         return wrap(where, width, "muted", indent=2, most=1)
     about = story.about
@@ -146,7 +148,11 @@ def item_body(
         about = about.partition("\n")[0]
     elif width >= HUGE:
         about = about.replace("\n", " · ")
-    made = wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES) if is_here and not is_told else []
+    made = (
+        wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
+        if is_here and (is_cut or width < WIDE)
+        else []
+    )
     for text in (about, _facts(item, story) if is_here and width < HUGE else "", where):
         made += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
     return made

@@ -5,11 +5,12 @@ The surveys that Home lists.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip, clip_start, visible
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import SEVERITY_GLYPH, Line, Span, count, line
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
         Span(f" · {visible(where)}" if where else "", "accent"),
     )
     undecided = overview.exchanges.get("undecided", 0)
-    words = f" {overview.judged_exchanges:,} exchanges checked · {status_words(overview.objects)}"
+    words = f" {overview.judged_exchanges:,} exchanges checked · objects: {status_words(overview.objects)}"
     words += f" · {undecided:,} without a clear verdict" if undecided else ""
     is_whole = overview.commit.is_complete and not overview.unjudged_objects
     words += "" if overview.commit.is_complete else " · incomplete"
@@ -92,16 +93,25 @@ class _Widths(NamedTuple):
 
 
 def _widths(width: int) -> _Widths:
+    if width < ROOMY:
+        return _Widths(max(width - 16, 12), 8, 5, 0)
     group, number, weeks = (20, 10, 20) if width >= _WIDE else (13, 9, 10)
     return _Widths(max(width - group - 2 * number - weeks - 3, 12), group, number, weeks)
+
+
+def by_urgency(groups: Iterable[FailureGroup]) -> list[FailureGroup]:
+    """Groups with errors first, otherwise in their order."""
+    return sorted(groups, key=lambda group: list(SEVERITY_GLYPH).index(group.severity))
 
 
 def head(by: str, width: int) -> Line:
     """Heads of the columns of groups."""
     room = _widths(width)
+    first = (Span("     rule", "muted", room.rule + 5), Span(by, "muted", room.group))
+    if not room.weeks:
+        return line(*first, Span("seen", "muted", -room.number))
     return line(
-        Span("     rule", "muted", room.rule + 5),
-        Span(by, "muted", room.group),
+        *first,
         Span("sessions", "muted", -room.number),
         Span("findings", "muted", -room.number),
         Span("  weeks", "muted", room.weeks),
@@ -111,11 +121,16 @@ def head(by: str, width: int) -> Line:
 def group_line(group: FailureGroup, weeks: Sequence[str], width: int) -> Line:
     """A group in one line."""
     room = _widths(width)
-    return line(
+    first = (
         Span(f" {SEVERITY_GLYPH.get(group.severity, ' ')} ", group.severity),
         Span(clip(group.rule, room.rule - 1), "", room.rule),
         Span(clip(visible(group.name or "–"), room.group - 1), "", room.group),
         Span(f"{group.sessions:,}", "", -room.number),
+    )
+    if not room.weeks:
+        return line(*first)
+    return line(
+        *first,
         Span(f"{group.findings:,}", "muted", -room.number),
         Span("  " + sparkline([group.weeks.get(week, 0) for week in weeks], room.weeks - 2), "accent"),
     )
@@ -142,10 +157,18 @@ def place_line(place: FailurePlace, width: int) -> Line:
     )
 
 
+def _meaning(rule: str) -> str:
+    """What a rule is about, in a sentence; empty for one of another version."""
+    from workbench.contracts import pages
+
+    return pages.page(rule).summary if rule in pages.slugs() else ""
+
+
 def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> list[Line]:
-    """The weeks of a group as numbers."""
+    """The meaning of a group's rule, and its weeks as numbers."""
     if group is None:
         return []
+    meaning = Span(clip(f" {_meaning(group.rule)}", width))
     told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
     words = "; ".join(told) if told else "the exchanges have no timestamps"
-    return [line(Span(clip(f" {words}", width), "muted"))]
+    return [line(meaning), line(Span(clip(f" {words}", width), "muted"))]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class HomePane(LineView):
     """Sessions, each with its summary as soon as it is known. The cursor skips everything else."""
 
-    is_accordion = True
+    is_accordion = fills = True
 
     class Scroll(Message):
         """Other sessions became visible."""
@@ -68,10 +68,6 @@ class HomePane(LineView):
         self.cursor = new or next(same, None) or self._landing(min(self.cursor, len(self.rows) - 1), 1)
         self.reload()
         self.show_item(self.cursor)
-
-    def reload(self) -> None:
-        self.fills = self.text_width >= home.WIDE
-        super().reload()
 
     def _switch(self) -> str:
         return keymap_of(self.app).row(keys.table()["home.clients"]).show
@@ -125,10 +121,8 @@ class HomePane(LineView):
             if row.item.path in self.listening:
                 where = f"listening on {self.listening[row.item.path]} · {where}"
             held = home.held_lines(self._held_in(row.item), width, self._clock())
-            is_here = item == self.cursor or not self.fills
-            is_told = self.fills and not is_longer(self.head(item, width), width)
-            story = self.stories.get(row.item.path)
-            return held + home.item_body(row.item, story, width, where, is_here=is_here, is_told=is_told)
+            story, is_cut = self.stories.get(row.item.path), is_longer(self.head(item, width), width)
+            return held + home.item_body(row.item, story, width, where, is_here=item == self.cursor, is_cut=is_cut)
         return home.note_lines(row.note, width)[1:]
 
     def _held_in(self, item: SessionItem) -> Sequence[PausedSide]:

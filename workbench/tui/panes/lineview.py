@@ -33,10 +33,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     """Lines with a cursor."""
 
     BINDINGS = keys.bindings(keys.PANE)
-    is_accordion = fills = False
-    """The item under the cursor is always open, and every item if all of them fit; ``fills``: as many as fit."""
-    spreads = False
-    """The line of a closed item that is too long takes more rows, if the list has room for them."""
+    is_accordion = fills = spreads = False
+    """The item under the cursor is open, and all if all fit; as many as fit; a line takes more rows if it can."""
 
     class CursorMove(Message):
         """The user moved the cursor."""
@@ -97,11 +95,9 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         """Measure and paint again after items were added, removed or opened."""
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
-        opened = open_lines(self, width)
-        self.lines_of.measure(opened, spread_lines(self, width, opened) if self.spreads else {})
+        self.lines_of.measure(*open_lines(self, width))
         self._empty = [] if self.count() else self.nothing(width)
-        height = self.count() + self.lines_of.extra or len(self._empty)
-        if self.virtual_size.height != height:
+        if self.virtual_size.height != (height := self.count() + self.lines_of.extra or len(self._empty)):
             self.virtual_size = Size(0, height)
         self.refresh()
 
@@ -187,9 +183,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             line = self._empty[number] if number < len(self._empty) else ()
             return paint.strip((Span(" " * GUTTER), *line), width, self.style)
         item, inside = self.lines_of.at(number)
-        line = self.lines_of.line(item, inside)
-        if line is None:
-            line = self.head(item, self.text_width)
+        line = self.lines_of.line(self, item, inside)
         if self.finder.needle:
             line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
         return paint.strip((*self.signs(item, inside), *line), width, self.style, background(self, item, inside))
@@ -277,11 +271,14 @@ def background(view: LineView, item: int, inside: int) -> str:
     return "cursor-blurred" if is_quiet else under
 
 
-def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
-    """Further lines of the open items of a list: of all of them if all fit, else of those that have to be open."""
-    if view.is_accordion and view.fills:
-        return _fill_room(view, width)
-    return _open_within(view, width, _lines_that_fit(view))
+def open_lines(view: LineView, width: int) -> tuple[dict[int, list[Line]], dict[int, list[Line]]]:
+    """Further lines of the open items of a list, and the rows of the lines that take several.
+
+    All items are open if all fit, else those that have to be.
+    """
+    fills = view.is_accordion and view.fills
+    opened = _fill_room(view, width) if fills else _open_within(view, width, _lines_that_fit(view))
+    return opened, _spread(view, width, opened) if view.spreads else {}
 
 
 def rows_within(view: LineView, rows: int) -> int:
@@ -310,7 +307,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
     return made or None
 
 
-def spread_lines(view: LineView, width: int, opened: Mapping[int, list[Line]]) -> dict[int, list[Line]]:
+def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]]) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as the list has room."""
     room = _lines_that_fit(view) - view.count() - sum(map(len, opened.values()))
     made: dict[int, list[Line]] = {}
@@ -371,9 +368,11 @@ class ItemLines:
         self._open = list(self.further)
         self._before = [0, *accumulate(len(lines) for lines in self.further.values())]
 
-    def line(self, item: int, inside: int) -> Line | None:
-        """A row of an item; None for the line of an item that takes one."""
-        return self.further[item][inside - 1] if inside else self._heads.get(item)
+    def line(self, view: LineView, item: int, inside: int) -> Line:
+        """A row of an item."""
+        if inside:
+            return self.further[item][inside - 1]
+        return self._heads.get(item) or view.head(item, view.text_width)
 
     @property
     def extra(self) -> int:

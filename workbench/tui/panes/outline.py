@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class OutlinePane(LineView):
-    """Editable elements, one row each."""
+    """Editable elements, one row each; a long one takes more if there is room."""
+
+    spreads = True
 
     rows: list[EditRow]
 

@@ -104,6 +104,7 @@ class PassagesScreen(WorklistScreen):
         self.entitle(line(Span(f" Tool results of exchange {self.index + 1} …", "muted")))
         self.results.title(line(" Results "))
         self.facts.title(line(" Way "))
+        self.facts.spreads = True
         self.results.focus()
         self.worklist.begin()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -80,7 +81,7 @@ class SurveyScreen(Screen[None]):
         self.app.call_from_thread(self._show_found, found, why)
 
     def _show_found(self, overview: Overview | None, why: str) -> None:
-        self.found = overview
+        self.found = overview and replace(overview, groups=surveys.by_urgency(overview.groups))
         if is_open(self):
             self.listing.cursor = 0
             self.show_survey()
