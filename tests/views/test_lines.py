@@ -12,6 +12,8 @@ from workbench.views.lines import (
     Line,
     Span,
     column_text,
+    hang,
+    is_longer,
     join_lines,
     line,
     link_addresses,
@@ -36,6 +38,22 @@ def test_wrap_says_what_it_leaves_out() -> None:
     made = wrap("x" * 1000, 20, most=3)
     assert plain(made[-1]) == "… 940 more characters"
     assert len(made) == 4
+
+
+@given(st.lists(st.text("ab {}⏎字", max_size=40), min_size=1, max_size=4), st.integers(20, 60))
+def test_a_line_in_several_rows_loses_only_blanks_and_keeps_its_styles(pieces: list[str], width: int) -> None:
+    of = line(Span("call", "call", 9), " ", *(Span(piece, f"s{n}") for n, piece in enumerate(pieces)))
+    rows = hang(of, width, most=100)
+    assert "".join(map(plain, rows)).replace(" ", "") == plain(of).replace(" ", "")
+    assert [span.text for row in rows for span in row if span.style == "call"] == ["call"]
+    if is_longer(of, width):
+        assert all(not is_longer(row, width) for row in rows)
+    assert all(row[0].text.isspace() for row in rows[1:])
+
+
+def test_a_column_is_what_ends_with_a_gap_where_none_has_a_width() -> None:
+    rows = hang(line(Span("error    ", "error"), "one two three four five six"), 30)
+    assert [plain(row) for row in rows] == ["error    one two three four", "         five six"]
 
 
 def test_joined_puts_something_between_what_is_there() -> None:

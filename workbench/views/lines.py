@@ -216,9 +216,9 @@ def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     while start < len(of) and of[start].text.isspace():
         start += 1
     indent, rest = _columns(of[:start]), of[start:]
-    if not rest or indent > width // 2:
-        return [of]
     text, at, made = plain(rest), 0, list[Line]()
+    if not text or indent > width // 2:
+        return [of]
     for row in wrap(text, width, indent=indent, most=most):
         is_part = not row[-1].style
         begin = text.find(row[-1].text, at) if is_part else at

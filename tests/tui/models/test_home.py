@@ -42,6 +42,13 @@ def test_below_it_stands_the_rest() -> None:
     assert [plain(line).strip() for line in home.item_body(ITEM, None, 76, "~/demo.jsonl")] == ["~/demo.jsonl"]
 
 
+def test_a_wide_list_shows_the_story_of_every_session_and_says_nothing_twice() -> None:
+    assert home.item_body(ITEM, BROKEN, 120, "", is_here=False) == []
+    wide = [plain(line).strip() for line in home.item_body(ITEM, BROKEN, 230, "", is_here=False, is_cut=False)]
+    assert BROKEN.text not in wide
+    assert wide == [line.replace("\n", " · ") for line in [BROKEN.about] if line]
+
+
 @pytest.mark.parametrize(
     ("story", "section", "sign"),
     [

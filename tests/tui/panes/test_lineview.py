@@ -16,13 +16,14 @@ class Numbers(LineView):
         super().__init__()
         self.total = total
         self.painted: list[int] = []
+        self.words = ""
 
     def count(self) -> int:
         return self.total
 
     def head(self, item: int, width: int) -> Line:
         self.painted.append(item)
-        return line(f"item {item}")
+        return line(f"item {item} {self.words}".rstrip())
 
     def further(self, item: int, width: int) -> list[Line]:
         return [line(f"  line {n} of {item}") for n in range(1, item + 1)]
@@ -114,6 +115,17 @@ async def test_a_list_that_fills_its_room_opens_what_comes_next_too() -> None:
             "item 0", "item 1", "  line 1 of 1", "item 2", "  line 1 of 2", "  line 2 of 2",
             "item 3", "  line 1 of 3", "  line 2 of 3", "  line 3 of 3",
         ]  # fmt: skip
+
+
+async def test_a_long_line_takes_more_rows_if_the_list_has_them() -> None:
+    app = Host(9)
+    app.view.spreads, app.view.words = True, "with a name that is longer than the list is wide"
+    async with app.run_test(size=(40, 12)):
+        assert shown(app.view)[:3] == [
+            "item 0 with a name that is longer than",
+            "the list is wide",
+            "item 1 with a name that is longer tha…",
+        ]
 
 
 async def test_marks_are_signs_and_not_only_colours() -> None:

@@ -47,7 +47,7 @@ async def test_from_groups_to_places_to_the_object_at_its_failure(folder: Path, 
     async with WorkbenchApp(survey=folder).run_test(size=size) as pilot:
         driver = Driver(pilot)
         screen = await shown(driver)
-        assert "5 exchanges checked · 5 checked" in driver.text
+        assert "5 exchanges checked · objects: 5 checked" in driver.text
         assert "closure.missing-result" in driver.text and "openai" in driver.text
         await driver.press("enter")
         await until(pilot, lambda: screen.places)
