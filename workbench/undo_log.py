@@ -31,6 +31,14 @@ class Journal:
             self._undo.append(partial(table.pop, key))
         table[key] = value
 
+    def pop(self, table: MutableMapping[K, V], key: K) -> V | None:
+        """Remove one entry; its value, or None if there is none."""
+        if key not in table:
+            return None
+        value = table.pop(key)
+        self.note(partial(table.__setitem__, key, value))
+        return value
+
     def append(self, items: list[T], item: T) -> None:
         """Add at the end."""
         items.append(item)

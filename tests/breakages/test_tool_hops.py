@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests import breakages
-from tests.breakages.tool_hops import CATALOGUES, MISSED, Entry, grade
+from tests.breakages.tool_hops import CATALOGUES, MISSED, Entry, grade, twin
 
 HERE = Path(__file__).parent
 ENTRIES = [entry for name in CATALOGUES for entry in breakages.load(HERE / name)["entries"]]
 
 MAY_FIND = {
+    "B002": ("schema.name",),
+    "B017": ("mcp.no-answer",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),
@@ -40,3 +42,9 @@ def test_each_is_named_at_its_place(entry: Entry) -> None:
     assert (scored.grade == "hit") == (entry["id"] not in MISSED), scored.line()
     errors = {f.rule for f in scored.found if f.severity == "error"}
     assert errors <= {entry["rule"], *MAY_FIND.get(entry["id"], ())}
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if "mended" in e], ids=lambda entry: entry["id"])
+def test_without_its_fault_it_is_healthy(entry: Entry) -> None:
+    found = [f for f in twin(entry) if f.severity != "info"]
+    assert not found, [f"{f.rule}@{f.exchange}{f.pointer}: {f.message}" for f in found]

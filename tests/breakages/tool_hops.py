@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +36,7 @@ CATALOGUES = (
     "tool-hops-11.yaml",
     "tool-hops-12.yaml",
     "tool-hops-13.yaml",
+    "tool-hops-14.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -117,6 +119,27 @@ def grade(entry: Entry) -> Scored:
     places = made.places(entry["at"]["pointer"])
     hits = [f for f in right if any(_is_at(f, place) for place in places)]
     return Scored(entry, "hit" if hits else "rule" if right else "miss", found)
+
+
+def twin(entry: Entry) -> list[Finding]:
+    """Findings on an entry without its fault: ``mended`` has pointers, each with a value, or none to remove it."""
+    artefact = deepcopy(dict(entry["artefact"]))
+    for pointer, *value in entry["mended"]:
+        *path, last = pointer.split("/")[1:]
+        holder: Any = artefact
+        for step in path:
+            holder = holder[int(step) if isinstance(holder, list) else step]
+        _put(holder, int(last) if isinstance(holder, list) else last, *value)
+    return list(Inspector(HopArtefact(artefact).session()).run().findings)
+
+
+def _put(holder: Any, key: Any, *value: Any) -> None:
+    if not value:
+        del holder[key]
+    elif isinstance(holder, list):
+        holder[key : key + 1] = value
+    else:
+        holder[key] = value[0]
 
 
 def _is_at(finding: Finding, place: Place) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.protocols.mcp import Course, message_faults
+from workbench.undo_log import Journal
 
 SHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
 SHAKEN = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
@@ -128,11 +129,17 @@ def test_what_may_come_when(name: str) -> None:
     assert [*found, *(lapse.kind for lapse in course.end())] == kinds
 
 
-def test_a_copy_keeps_apart() -> None:
-    course = Course()
+def test_what_was_taken_can_be_taken_back() -> None:
+    journal = Journal()
+    journal.is_on = True
+    course = Course(journal)
     for number, (sender, message) in enumerate(READY):
         assert not list(course.take(sender, message, number))
-    other = course.copy()
-    assert not list(other.take(*CALL, 9))
-    assert [lapse.kind for lapse in course.take(*progress(1), 9)] == ["progress"]
-    assert not list(other.take(*progress(1), 9))
+    for _ in range(2):
+        mark = journal.mark()
+        assert not list(course.take(*CALL, 9))
+        assert not list(course.take(*progress(1), 9))
+        assert not list(course.take(*answer(1), 9))
+        journal.rewind(mark)
+        assert [lapse.kind for lapse in course.take(*progress(1), 9)] == ["progress"]
+        journal.rewind(mark)

@@ -97,10 +97,21 @@ class ToolLinks:
         if not outcome.is_interim:
             self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
 
-    def passer_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
-        """The request to a gateway that forwarded this one: the same call, begun earlier and ended later."""
-        others = (one for one in reversed(self.waiting) if one.server != outcome.server and outcome.is_within(one))
-        return next((one for one in others if one.is_same_call(outcome)), None)
+    def passer_of(self, outcome: ToolOutcome, *, is_alone: bool = False) -> ToolOutcome | None:
+        """The request to a gateway that forwarded this one, begun earlier and ended later.
+
+        It is the same call, or names it.
+
+        Args:
+            is_alone: no call of a model may be meant: then it is also the only one of that tool with arguments of the
+                same names.
+        """
+        others = [one for one in reversed(self.waiting) if outcome.is_within(one)]
+        for one in others:
+            if one.is_same_call(outcome) or outcome.is_passed_on_by(one):
+                return one
+        alike = [one for one in others if is_alone and one.has_members_of(outcome)]
+        return alike[0] if len(alike) == 1 else None
 
     def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:
         """Links of the results that are new in a request, the last result first."""

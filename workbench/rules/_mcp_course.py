@@ -25,6 +25,7 @@ _RULES = {
     "lifecycle": (LIFECYCLE, WARNING),
     "progress": (PROGRESS, WARNING),
     "message": (MESSAGE, WARNING),
+    "unknown": (MESSAGE, INFO),
     "version": (VERSION, WARNING),
     "capability": (CAPABILITY, INFO),
     "cancelled": (CANCELLED_END, WARNING),

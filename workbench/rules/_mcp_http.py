@@ -1,19 +1,17 @@
-"""Rules on HTTP to a tool server: headers, statuses, content types, sessions, and how to sign in.
+"""Rules on HTTP to a tool server: headers, statuses, content types and sessions.
 
-Statuses and headers are those of the specification, "Transports" and "Authorization" of revision 2025-11-25.
+Statuses and headers are those of the specification, "Transports" of revision 2025-11-25.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import BATCH, END, OVER_HTTP, SIGN_IN, STREAM
+from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, response_message
 from workbench.rules._mcp_rules import (
-    AUTH,
     FRAMING,
     HTTP,
     INFO,
@@ -26,12 +24,15 @@ from workbench.rules._mcp_rules import (
     message_of,
 )
 from workbench.rules.wording import quote
-from workbench.wire import Exchange, HttpRequest, HttpResponse, urls
+from workbench.wire import Exchange, HttpRequest, HttpResponse
 
 _JSON, _SSE = "application/json", "text/event-stream"
 _SESSION, _REVISION = "mcp-session-id", "mcp-protocol-version"
 _NEEDS_REVISION = "2025-06-18"
 """First revision in which every request but ``initialize`` states it."""
+
+_FIRST_OVER_HTTP = "2025-03-26"
+"""First revision with streamable HTTP."""
 
 _STATELESS = "2026-07-28"
 _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
@@ -40,34 +41,20 @@ _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
 _LONG = 300
 
 
-_METADATA = regex.compile(r'resource_metadata\s*=\s*"?([^",\s]+)')
-
-
 def url_of(exchange: Exchange) -> str:
     """URL of the HTTP request that carried a message."""
     return str(exchange.meta[OVER_HTTP][1])
 
 
-def stated_metadata(exchange: Exchange) -> str:
-    """URL of the metadata that a refusal names; empty if it names none."""
-    stated = exchange.response.headers.get("www-authenticate") if exchange.response else None
-    found = _METADATA.search(stated or "")
-    return found[1] if found else ""
-
-
-def of_http(decoded: DecodedExchange, session: str, version: str, metadata: tuple[str, str]) -> Iterator[Finding]:
+def of_http(decoded: DecodedExchange, session: str, version: str) -> Iterator[Finding]:
     """Findings on what HTTP says about a message to a tool server.
 
     Args:
         session: id that the server gave last; empty if it gave none.
         version: that both sides agreed on; empty if that is unknown.
-        metadata: URL that the server named for signing in, and that of the request which it refused; both may be empty.
     """
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
-    if request.method == SIGN_IN:
-        yield from _of_metadata(decoded, metadata)
-        return
     if str(decoded.exchange.meta[OVER_HTTP][0]) == "POST":
         yield from _of_accept(decoded, request, response)
         yield from _of_revision(decoded, request, version)
@@ -76,8 +63,6 @@ def of_http(decoded: DecodedExchange, session: str, version: str, metadata: tupl
     yield from _of_session(decoded, request, response, session)
     yield from _of_status(decoded, request, response)
     yield from _of_events(decoded)
-    if response.status == 401:
-        yield from _of_challenge(decoded, response)
 
 
 def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse | None) -> Iterator[Finding]:
@@ -105,6 +90,8 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
         severity = WARNING if response and response.status >= 400 else INFO
         text = f"the header MCP-Protocol-Version is missing: from revision {_NEEDS_REVISION} on each request has it"
         yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
+    if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
+        yield from _of_old_revision(decoded)
     old = stated or agreed
     for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < _STATELESS):
         text = f"the header {header} belongs to revision {_STATELESS}, but the request is of revision {quote(old)}"
@@ -114,6 +101,14 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
         if isinstance(meant, str) and value != meant and not (value or "").startswith("=?"):
             said = f"is {quote(value)}" if value else "is missing"
             yield make(decoded, HTTP, REQUEST, "", f"the header {header} {said}, but the message has {quote(meant)}")
+
+
+def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
+    """A revision that does not have this transport: the response came to a POST."""
+    version = member(message_of(response_message(decoded)), "result", "protocolVersion")
+    if isinstance(version, str) and version < _FIRST_OVER_HTTP:
+        text = f"revision {quote(version)} has no streamable HTTP: clients that hold to it expect HTTP+SSE"
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text, severity=INFO)
 
 
 def _of_session(
@@ -151,18 +146,28 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         yield make(decoded, NO_ANSWER, RESPONSE, "", text, severity=INFO)
     elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
         text = f"the content type of the response is {quote(kind)}: a client reads {_JSON} and {_SSE} only"
-        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
 
 
 def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind: str) -> Iterator[Finding]:
     if status == 200 and kind and not kind.startswith(_SSE):
         text = f"a GET for the stream of the server is answered with {quote(kind)}, not with {_SSE}"
-        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
-    elif status >= 400 and status not in (401, 403, 404, 405):
-        is_client = status == 406 and _SSE not in (request.headers.get("accept") or "").lower()
-        hint = f"its Accept lacks {_SSE}" if is_client else "without a stream a server answers 405"
-        text = f"a GET for the stream of the server is answered with {status}: {hint}"
-        yield make(decoded, HTTP, REQUEST if is_client else RESPONSE, "", text, quote(_head(decoded)))
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
+    elif status >= 400 and status not in (401, 403, 405) and not (status == 404 and request.headers.get(_SESSION)):
+        hint = _fault_of_client(request, status, head_of(decoded))
+        text = f"a GET for the stream of the server is answered with {status}: {hint or _NO_STREAM}"
+        yield make(decoded, HTTP, REQUEST if hint else RESPONSE, "", text, quote(head_of(decoded)))
+
+
+_NO_STREAM = "without a stream a server answers 405, and some clients give the connection up else"
+
+
+def _fault_of_client(request: HttpRequest, status: int, told: str) -> str:
+    """Why a server refuses a stream, if it is the client's fault; else empty."""
+    if status == 406 and _SSE not in (request.headers.get("accept") or "").lower():
+        return f"its Accept lacks {_SSE}"
+    is_first = status == 400 and "session" in told.lower() and not request.headers.get(_SESSION)
+    return "the client opens a stream without a session: it has to send initialize with POST before" if is_first else ""
 
 
 def _of_accepted(
@@ -174,7 +179,7 @@ def _of_accepted(
         text = (
             f"{what} is answered with {status}: a server accepts it with 202, and clients give the connection up else"
         )
-        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     elif 200 <= status < 300 and status != 202:
         text = f"{what} is answered with {status}, not with 202: some clients look for a message in it"
         yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
@@ -195,76 +200,6 @@ def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
         yield make(decoded, HTTP, RESPONSE, "", text)
 
 
-def _head(decoded: DecodedExchange) -> str:
+def head_of(decoded: DecodedExchange) -> str:
+    """The beginning of a response, as evidence."""
     return decoded.response_text[:_LONG].decode("utf-8", "replace")
-
-
-# How to sign in.
-
-
-def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[Finding]:
-    stated = response.headers.get("www-authenticate")
-    if stated is None:
-        text = "status 401 without the header WWW-Authenticate: a client cannot find out where to sign in"
-        yield make(decoded, AUTH, RESPONSE, "", text)
-    elif "resource_metadata" not in stated:
-        text = "WWW-Authenticate does not name resource_metadata: a client has to guess where the metadata is"
-        yield make(decoded, AUTH, RESPONSE, "", text, quote(stated), INFO)
-
-
-def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterator[Finding]:
-    """Findings on a document that says where, and how, to sign in (RFC 9728, RFC 8414)."""
-    named, refused = metadata
-    response, url = decoded.exchange.response, url_of(decoded.exchange)
-    if named and "oauth-protected-resource" in url and url != named:
-        text = f"the server named {quote(named)} in WWW-Authenticate, but the client fetches another URL"
-        yield make(decoded, AUTH, REQUEST, "", text, quote(url), INFO)
-    if response is None or response.status != 200:
-        if response is not None and url == named:
-            text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
-            yield make(decoded, AUTH, RESPONSE, "", text, quote(_head(decoded)))
-        return
-    held = message_of(decoded.response_text)
-    if not held:
-        text = "the metadata for signing in is not a JSON object"
-        yield make(decoded, AUTH, RESPONSE, "", text, quote(_head(decoded)))
-    elif "oauth-protected-resource" in url:
-        yield from _of_resource(decoded, url, held, refused)
-    else:
-        yield from _of_issuer(decoded, url, held)
-
-
-def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue], refused: str) -> Iterator[Finding]:
-    resource, servers = held.get("resource"), held.get("authorization_servers")
-    if not servers or not isinstance(servers, list):
-        text = "the metadata of the resource names no authorization_servers"
-        yield make(decoded, AUTH, RESPONSE, "", text)
-    if isinstance(resource, str) and not _is_same_resource(resource, url):
-        text = f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse it"
-        yield make(decoded, AUTH, RESPONSE, "/resource", text)
-    elif isinstance(resource, str) and refused and resource != refused and resource.rstrip("/") == refused.rstrip("/"):
-        text = (
-            f"the metadata are for {quote(resource)}, and the client asked for {quote(refused)}: some clients refuse it"
-        )
-        yield make(decoded, AUTH, RESPONSE, "/resource", text, severity=INFO)
-
-
-def _is_same_resource(resource: str, url: str) -> bool:
-    """The metadata's URL is that of the resource with a well-known path before its own."""
-    one, other = urls.split_url(resource), urls.split_url(url)
-    path = other.path.partition("/oauth-protected-resource")[2].rstrip("/")
-    return one.netloc.lower() == other.netloc.lower() and (not path or one.path.rstrip("/") == path)
-
-
-def _of_issuer(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
-    issuer, methods = held.get("issuer"), held.get("code_challenge_methods_supported")
-    missing = [name for name in ("issuer", "authorization_endpoint", "token_endpoint") if not held.get(name)]
-    if missing:
-        text = f"{', '.join(map(quote, missing))} is missing in the metadata of the authorization server"
-        yield make(decoded, AUTH, RESPONSE, "", text)
-    elif isinstance(issuer, str) and urls.split_url(issuer).netloc.lower() != urls.split_url(url).netloc.lower():
-        text = f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse it"
-        yield make(decoded, AUTH, RESPONSE, "/issuer", text)
-    if not isinstance(methods, list) or "S256" not in methods:
-        text = "code_challenge_methods_supported does not name S256: clients have to refuse to sign in"
-        yield make(decoded, AUTH, RESPONSE, "", text)

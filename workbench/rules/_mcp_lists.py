@@ -32,6 +32,9 @@ from workbench.rules.wording import quote
 from workbench.toolcalls.schemas import find_meta_faults, nodes
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")
+_TYPED = frozenset(("type", "$ref", "enum", "const", "not", "if", *_COMBINATORS))
+"""Keywords of which a schema has one, unless any value fits it."""
+
 _ANY_VALUE = "2026-07-28"
 """First revision in which an outputSchema may be of any type."""
 
@@ -255,9 +258,12 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     yield from _of_readers(decoded, inputs, where)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
-        if isinstance(schema, bool):
+        inside = name.replace("~", "~0").replace("/", "~1")
+        if isinstance(schema, dict) and _TYPED.isdisjoint(schema):
+            text = f"the schema of {quote(name)} has no type: some clients leave the tool out"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
+        elif isinstance(schema, bool):
             text = f"the schema of {quote(name)} is {str(schema).lower()}, which several providers refuse"
-            inside = name.replace("~", "~0").replace("/", "~1")
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
 
 

@@ -15,7 +15,7 @@ from workbench.protocols.mcp import (
     CANCELLED,
     END,
     OVER_HTTP,
-    SIGN_IN,
+    SIGN_INS,
     ChannelFacts,
     ServerFacts,
     fault_of_line,
@@ -90,6 +90,7 @@ _INVALID_INPUT = regex.compile(
 
 _DEMANDED = regex.compile(
     r"\b(?:is|are) (?:required|missing)\b|\bmust (?:provide|specify|be (?:provided|specified|set|given))\b"
+    r"|\b(?:provide|specify|supply|pass|set) (?:an? |the )?`?(?-i:[a-z]+(?:_[a-z]|[A-Z])\w*)"
     r"|\bcannot (?:use|combine|specify|set) both\b|\bmutually exclusive\b|\b(?:at least|exactly|only) one of\b",
     re.IGNORECASE,
 )
@@ -243,7 +244,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))
     elif (
         http.status == 200
-        and method != SIGN_IN
+        and method not in SIGN_INS
         and body.strip()
         and not decoded.events
         and fault_of_line(decoded.response_text)

@@ -26,20 +26,23 @@ class ToolServers:
     """``ToolHops`` of a session, made when the first connection to a tool server comes.
 
     Args:
-        journal, summaries: as for ``ToolHops``.
+        journal, summaries, read: as for ``ToolHops``.
 
     Attributes:
         found: index of a model's request that is still open → findings on it against what the servers said.
     """
 
-    def __init__(self, journal: Journal, summaries: Callable[[], Sequence[Summary]]) -> None:
-        self._of = journal, summaries
+    def __init__(
+        self, journal: Journal, summaries: Callable[[], Sequence[Summary]], read: Callable[[int], Exchange]
+    ) -> None:
+        self._of = journal, summaries, read
         self._hops: ToolHops | None = None
         self.found: dict[int, tuple[Finding, ...]] = {}
 
     def complete(self, exchange: Exchange) -> Exchange:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
-        return self._hops.complete(exchange) if self._hops else as_tool_request(exchange)
+        asked = as_tool_request(exchange)
+        return self._load().complete(asked) if asked.kind is ExchangeKind.MCP else asked
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it. What an open one lacks may come yet."""

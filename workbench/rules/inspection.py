@@ -165,7 +165,7 @@ class Inspector:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolServers(self._conversations.journal, self.session.summaries)
+        self._tool_hops = ToolServers(self._conversations.journal, self.session.summaries, self.session.exchange)
 
     @property
     def is_done(self) -> bool:

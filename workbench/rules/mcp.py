@@ -17,8 +17,10 @@ from workbench.protocols.mcp import (
     ASKED_BY,
     CALL_TOOL,
     END,
+    SIGN_INS,
     ChannelFacts,
     Course,
+    LaterStreams,
     ServerFacts,
     ToolOutcome,
     ToolStreams,
@@ -33,12 +35,14 @@ from workbench.rules._mcp_calls import ModelCalls, detour_of, of_call, of_passed
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_course import of_lapses_over_http
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_http import of_ended_session, of_http, stated_metadata, url_of
+from workbench.rules._mcp_http import of_ended_session, of_http
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import of_request
 from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
+from workbench.rules._mcp_sign_in import SignIns
+from workbench.rules._mcp_streams import Resumptions
 from workbench.rules._mcp_versions import RefusedProbe, of_probe, refused_probe
 from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpRequest, State, Summary
@@ -55,24 +59,28 @@ class ToolHops:
     Args:
         journal: undo log; removes what was learned from exchanges that are inspected again.
         summaries: function that returns the summaries of the session's exchanges.
+        read: reads one of these exchanges.
     """
 
-    def __init__(self, journal: Journal, summaries: Callable[[], Sequence[Summary]]) -> None:
+    def __init__(
+        self, journal: Journal, summaries: Callable[[], Sequence[Summary]], read: Callable[[int], Exchange]
+    ) -> None:
         self._journal = journal
         self._summaries = summaries
         self._facts: dict[str, ServerFacts] = {}
         self._servers: dict[str, str] = {}
         self._channels: dict[str, ChannelFacts] = {}
         self._seen: dict[str, bool] = {}
-        self._streams = ToolStreams()
+        self._streams = ToolStreams(LaterStreams(summaries, read))
+        self._resumptions = Resumptions(journal)
         self._declared: dict[str, object] = {}
         self._lists: dict[str, ListRead] = {}
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
         self._sessions: dict[str, str] = {}
         self._ended: dict[str, bool] = {}
-        self._metadata: dict[str, tuple[str, str]] = {}
         self._routes: dict[tuple[str, str, str, int], str] = {}
+        self._sign_ins = SignIns(journal)
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
 
@@ -150,14 +158,15 @@ class ToolHops:
         exchange = decoded.exchange
         if exchange.request is None or not is_over_http(exchange):
             return
+        yield from self._sign_ins.check(decoded)
+        if exchange.request.method in SIGN_INS:
+            return
         server = server_of(exchange.request.url)
-        host = url_of(exchange).partition("://")[2].partition("/")[0]
-        yield from of_http(decoded, self._sessions.get(server, ""), facts.version, self._metadata.get(host, ("", "")))
-        if exchange.response and exchange.response.status == 401:
-            self._journal.put(self._metadata, host, (stated_metadata(exchange), url_of(exchange)))
-        course = self._courses.get(connection, Course()).copy()
-        yield from of_lapses_over_http(decoded, course)
-        self._journal.put(self._courses, connection, course)
+        yield from of_http(decoded, self._sessions.get(server, ""), facts.version)
+        yield from self._resumptions.check(decoded, connection)
+        if connection not in self._courses:
+            self._journal.put(self._courses, connection, Course(self._journal))
+        yield from of_lapses_over_http(decoded, self._courses[connection])
         yield from self._check_end(decoded, exchange.request)
         given = exchange.response.headers.get("mcp-session-id") if exchange.response else None
         if exchange.request.method == "initialize":
@@ -213,7 +222,7 @@ class ToolHops:
         outcome = tool_outcome(decoded)
         if outcome is None:
             return
-        if outer := self._calls.gateway_of(outcome) or self._links.passer_of(outcome):
+        if outer := self._calls.gateway_of(outcome) or self._links.passer_of(outcome, is_alone=not self._calls.pending):
             yield from of_passed_on(decoded, outcome, outer)
             return
         self._links.take(outcome)

@@ -6,11 +6,11 @@ It is the same over each transport: handshake, direction of each method, tokens 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from typing import NamedTuple
 
 from workbench.ir import JsonValue
 from workbench.protocols.mcp.revisions import STATELESS, Method, message_faults, revisions
+from workbench.undo_log import Journal
 
 CLIENT, SERVER = "client", "server"
 _OTHER = {CLIENT: SERVER, SERVER: CLIENT}
@@ -42,9 +42,9 @@ class Lapse(NamedTuple):
     """A message that comes at a wrong time, or from the wrong side, or that has a wrong form.
 
     Attributes:
-        kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"version"``, ``"capability"``, ``"cancelled"``,
-            ``"no-answer"`` ``"left"`` (without an answer, by a client that sent nothing any more) or ``"unfetched"`` (a
-            result).
+        kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"unknown"`` (a notification), ``"version"``,
+            ``"capability"``, ``"cancelled"``, ``"no-answer"``, ``"left"`` (without an answer, by a client that sent
+            nothing any more) or ``"unfetched"`` (a result).
         sender: who sent it, or who did not send what is missing.
         place: what the caller of ``take`` said of the message.
         pointer: in the message.
@@ -69,15 +69,20 @@ class _OpenRequest(NamedTuple):
 class Course:
     """What the messages of a connection allow to come next.
 
+    Args:
+        journal: undo log; takes back what was learned from messages that are read again. None if none are.
+
     Attributes:
         version: that both sides agreed on; empty before they did.
         phase: of the handshake: ``""``, ``"asked"``, ``"answered"`` or ``"ready"``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal or Journal()
         self.version = ""
         self.phase = ""
         self._open: dict[tuple[str, str], _OpenRequest] = {}
+        self._tokens: dict[tuple[str, str], int] = {}  # open requests of a side by token
         self._over: dict[str, str] = {}
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
@@ -88,12 +93,9 @@ class Course:
         self._fetched: dict[str, None] = {}
         self._early: list[tuple[int, str]] = []
 
-    def copy(self) -> Course:
-        """The same, for the messages that follow."""
-        made = copy(self)
-        for name, value in vars(self).items():
-            setattr(made, name, copy(value))
-        return made
+    def _set(self, name: str, value: object) -> None:
+        if getattr(self, name) != value:
+            self._journal.put(vars(self), name, value)
 
     def take(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         """Lapses of the next message.
@@ -103,7 +105,7 @@ class Course:
             place: of the message, for its lapses.
         """
         method = message.get("method")
-        self._last = place if sender == CLIENT else self._last
+        self._set("_last", place if sender == CLIENT else self._last)
         if not isinstance(method, str):
             yield from self._take_response(sender, message, place)
             return
@@ -112,11 +114,11 @@ class Course:
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
         if method == "tasks/result":
-            self._fetched[str(params.get("taskId"))] = None
+            self._journal.put(self._fetched, str(params.get("taskId")), None)
         if "id" in message and not (known and not known.is_request):
             yield from self._of_time(sender, method, params, place)
             key = sender, repr(message["id"])
-            self._open[key] = _OpenRequest(method, _token(params), place)
+            self._begin(key, _OpenRequest(method, _token(params), place))
             self._remember(key)
         else:
             yield from self._of_notification(sender, method, message, params, place)
@@ -127,6 +129,9 @@ class Course:
         self, sender: str, method: str, known: Method | None, message: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
         if known is None:
+            if message.get("id") is None:
+                text = f"no revision has the notification {method!r}: the other side ignores it, or reports an error"
+                yield Lapse("unknown", sender, place, "/method", text)
             return
         if sender not in known.senders:
             text = f"{method!r} is sent by the {_OTHER[sender]} only, not by the {sender}"
@@ -149,7 +154,8 @@ class Course:
             if self.phase in ("answered", "ready"):
                 text = "initialize is sent again on a connection that is initialized"
                 yield Lapse("lifecycle", CLIENT, place, "/method", text)
-            self._early, self.phase = [], "asked"
+            self._set("_early", [])
+            self._set("phase", "asked")
         elif method in _PROBES:
             return
         elif self.phase == "asked" or (self.phase == "answered" and sender == SERVER):
@@ -158,9 +164,9 @@ class Course:
         elif self.phase == "answered":
             text = "the client sent no notifications/initialized after the response to initialize and before this"
             yield Lapse("lifecycle", CLIENT, place, "/method", text)
-            self.phase = "ready"
+            self._set("phase", "ready")
         elif not self.phase and sender == CLIENT and not _is_stateless(params):
-            self._early.append((place, method))
+            self._journal.append(self._early, (place, method))
 
     def _of_notification(
         self, sender: str, method: str, message: Mapping[str, JsonValue], params: Mapping[str, JsonValue], place: int
@@ -171,7 +177,7 @@ class Course:
             if self.phase == "asked":
                 text = "the client says that it is initialized before the response to initialize"
                 yield Lapse("lifecycle", CLIENT, place, "/method", text)
-            self.phase = "ready" if self.phase else ""
+            self._set("phase", "ready" if self.phase else "")
         elif method == "notifications/progress":
             yield from self._of_progress(sender, params, place)
         elif method == "notifications/cancelled":
@@ -182,7 +188,7 @@ class Course:
 
     def _of_progress(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         token, value = repr(params.get("progressToken")), params.get("progress")
-        asked = [one for (who, _), one in self._open.items() if who != sender and repr(one.token) == token]
+        asked = self._tokens.get((_OTHER[sender], token), 0)
         at = "/params/progressToken"
         if not asked and token in self._over:
             text = f"progress with the token {token} comes after the response to its request: clients refuse it"
@@ -194,7 +200,7 @@ class Course:
             text = f"the progress {value} is not more than the last one, {self._progress[token]}"
             yield Lapse("progress", sender, place, "/params/progress", text)
         if isinstance(value, int | float):
-            self._progress[token] = value
+            self._journal.put(self._progress, token, value)
 
     def _of_cancellation(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         id_ = params.get("requestId")
@@ -226,12 +232,12 @@ class Course:
         if before in _OVER and state != before:
             text = f"the task was {before}, which is its end, and is {state} now"
             yield Lapse("lifecycle", sender, place, f"{at}/status", text)
-        self._tasks[id_] = state
+        self._journal.put(self._tasks, id_, state)
 
     # What is answered.
 
     def _take_response(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
-        asked = self._open.pop((_OTHER[sender], repr(message.get("id"))), None)
+        asked = self._end((_OTHER[sender], repr(message.get("id"))))
         result = message.get("result")
         if asked is None or not isinstance(result, dict):
             if asked:
@@ -239,29 +245,45 @@ class Course:
             return
         if asked.method == "initialize":
             version = result.get("protocolVersion")
-            self.version = version if isinstance(version, str) else ""
-            self.phase, self._declared[SERVER] = "answered", result.get("capabilities")
+            self._set("version", version if isinstance(version, str) else "")
+            self._set("phase", "answered")
+            self._journal.put(self._declared, SERVER, result.get("capabilities"))
         task = result.get("task")
         if isinstance(task, dict):  # its progress goes on
-            self._open[_OTHER[sender], f"task {task.get('taskId')}"] = asked
+            self._begin((_OTHER[sender], f"task {task.get('taskId')}"), asked)
         else:
             self._close(asked)
         for each, at in ((task, "/result/task"), (result, "/result")):
             if isinstance(each, dict) and "taskId" in each:
                 yield from self._of_task(sender, each, at, place)
 
+    def _begin(self, key: tuple[str, str], asked: _OpenRequest) -> None:
+        self._end(key)
+        token = key[0], repr(asked.token)
+        self._journal.put(self._open, key, asked)
+        self._journal.put(self._tokens, token, self._tokens.get(token, 0) + 1)
+
+    def _end(self, key: tuple[str, str]) -> _OpenRequest | None:
+        """The open request with this key, which is no longer open; None if there is none."""
+        asked = self._journal.pop(self._open, key)
+        if asked is not None:
+            token = key[0], repr(asked.token)
+            left = self._tokens[token] - 1
+            self._journal.put(self._tokens, token, left) if left else self._journal.pop(self._tokens, token)
+        return asked
+
     def _close(self, asked: _OpenRequest) -> None:
         if asked.token is not None:
-            self._over[repr(asked.token)] = asked.method
-            self._progress.pop(repr(asked.token), None)
+            self._journal.put(self._over, repr(asked.token), asked.method)
+            self._journal.pop(self._progress, repr(asked.token))
             if len(self._over) > _MOST:
-                self._over.pop(next(iter(self._over)))
+                self._journal.pop(self._over, next(iter(self._over)))
 
     def _remember(self, key: tuple[str, str]) -> None:
-        self._ids[key] = None
+        self._journal.put(self._ids, key, None)
         if len(self._ids) > _MOST:
-            self._ids.pop(next(iter(self._ids)))
-            self._is_all = False
+            self._journal.pop(self._ids, next(iter(self._ids)))
+            self._set("_is_all", False)
 
     def end(self) -> Iterator[Lapse]:
         """Lapses once nothing more comes: results and requests that the client left."""

@@ -15,16 +15,15 @@ from urllib.parse import quote
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols.mcp.channel import ASKED_BY
+from workbench.protocols.mcp.sign_in import SIGN_INS, sign_in_method
 from workbench.protocols.wire_place import WirePlace
 from workbench.wire import (
     CONNECTION,
     UPSTREAM,
-    Body,
     BodyText,
     Exchange,
     ExchangeKind,
     HttpRequest,
-    HttpResponse,
     JsonIndex,
     SseEvent,
     decode_partial,
@@ -39,20 +38,15 @@ if TYPE_CHECKING:
 OVER_HTTP = "over_http"
 """Key of ``Exchange.meta``: method and URL of the HTTP request that carried a message to a tool server."""
 
-STREAM, END, BATCH, SIGN_IN = "stream", "session end", "batch", "sign-in"
-"""Methods of what carries no single request: the stream that a GET opens, the end of a session (DELETE), an array of
-messages (revision 2025-03-26), and a GET for the metadata that say how to sign in."""
-
-_METADATA = ("/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server")
-"""Beginnings of the paths of such metadata (RFC 9728, RFC 8414)."""
+STREAM, END, BATCH = "stream", "session end", "batch"
+"""Methods of what carries no single request: the stream that a GET opens, the end of a session (DELETE), and an array
+of messages (revision 2025-03-26)."""
 
 _SESSION = "mcp-session-id"
 _HEAD, _TAIL = 64, 192
 """Bytes at either end of a body in which a message says that it is JSON-RPC."""
 
 _MARK = b'"jsonrpc"'
-_ACCEPTED = 202
-"""Status of a request whose response comes on a stream; servers put a word into the body."""
 
 
 def as_tool_request(exchange: Exchange) -> Exchange:
@@ -66,8 +60,8 @@ def as_tool_request(exchange: Exchange) -> Exchange:
         names = {_object_of(message) for message in messages}
         named = names.pop() if len(names) == 1 else ""
         return _with_name(exchange, http, method if isinstance(method, str) else "response", named)
-    if http.method == "GET" and urls.split_url(http.url).path.startswith(_METADATA):
-        return _with_name(exchange, http, SIGN_IN, "")
+    if method := sign_in_method(http):
+        return _with_name(exchange, http, method, "")
     if http.method in ("GET", "DELETE") and _is_of_session(exchange):
         return _with_name(exchange, http, STREAM if http.method == "GET" else END, "")
     return exchange
@@ -91,7 +85,7 @@ def _is_message(value: JsonValue) -> bool:
     return is_object and ("method" in value or "result" in value or "error" in value)
 
 
-def _id_of(http: HttpRequest) -> JsonValue:
+def id_of_post(http: HttpRequest) -> JsonValue:
     """Id of the message that a POST carried; None for a batch, and for one without an id."""
     messages = _messages_of(replace(http, method="POST"))
     return messages[0].get("id") if len(messages) == 1 else None
@@ -111,13 +105,14 @@ def _object_of(message: dict[str, JsonValue]) -> str:
 
 
 def _is_of_session(exchange: Exchange) -> bool:
-    """A GET that opens a stream of messages, or a DELETE that ends a session."""
+    """A GET that opens a stream of messages, or is refused by one; or a DELETE that ends a session."""
     request, response = exchange.request, exchange.response
     assert request
     if request.headers.get(_SESSION) or request.headers.get("mcp-protocol-version"):
         return True
     body = response.body.raw if response and request.method == "GET" else b""
-    return body.startswith(b"event: endpoint") or (b"data:" in body[:256] and _MARK in body[:2048])
+    is_message = body[:1] == b"{" and _MARK in body[:_TAIL]
+    return is_message or body.startswith(b"event: endpoint") or (b"data:" in body[:256] and _MARK in body[:2048])
 
 
 def _with_name(exchange: Exchange, http: HttpRequest, method: str, name: str) -> Exchange:
@@ -147,17 +142,16 @@ def is_tool_call(message: bytes) -> bool:
 def messages_over_http(decoded: DecodedExchange) -> Iterator[tuple[str, dict[str, JsonValue]]]:
     """Who sent each message of an exchange, ``"client"`` or ``"server"``, and the message, in their order."""
     http = decoded.exchange.request
-    if http is None or not is_over_http(decoded.exchange) or http.method == SIGN_IN:
+    if http is None or not is_over_http(decoded.exchange) or http.method in SIGN_INS:
         return
     yield from (("client", message) for message in _messages_of(replace(http, method="POST")))
-    events = [message for _, message in _messages(decoded.events)]
+    events = [message for _, message in messages_of_events(decoded.events)]
     try:
         whole = loads(decoded.response_text) if not events and _MARK in decoded.response_text[:_TAIL] else None
     except WireError:
         whole = None
-    for message in events or (whole if isinstance(whole, list) else [whole]):
-        if isinstance(message, dict):
-            yield "server", message
+    others = whole if isinstance(whole, list) else [whole]
+    yield from (("server", message) for message in events or others if isinstance(message, dict))
 
 
 def is_over_http(exchange: Exchange) -> bool:
@@ -169,8 +163,8 @@ def response_message(decoded: DecodedExchange) -> bytes:
     """The response to a request: the body, or the message of a stream that answers it; empty if it is not there."""
     if not decoded.events or not is_over_http(decoded.exchange) or decoded.exchange.request is None:
         return decoded.response_text
-    id_ = _id_of(decoded.exchange.request)
-    return next((data for data, message in _messages(decoded.events) if _answers(message, id_)), b"")
+    id_ = id_of_post(decoded.exchange.request)
+    return next((data for data, message in messages_of_events(decoded.events) if _answers(message, id_)), b"")
 
 
 def place_in_response(decoded: DecodedExchange, pointer: str) -> WirePlace:
@@ -185,13 +179,16 @@ def _answers(message: JsonValue, id_: JsonValue) -> bool:
     return is_response and ("id" not in message or (message["id"] == id_ and type(message["id"]) is type(id_)))
 
 
-def _messages(events: Sequence[SseEvent]) -> Iterator[tuple[bytes, JsonValue]]:
+def messages_of_events(events: Sequence[SseEvent]) -> Iterator[tuple[bytes, dict[str, JsonValue]]]:
+    """Data of each event that holds a JSON object, and the object."""
     for event in events:
         if event.data and event.data.lstrip()[:1] == b"{":
             try:
-                yield event.data, loads(event.data)
+                message = loads(event.data)
             except WireError:
                 continue
+            if isinstance(message, dict):
+                yield event.data, message
 
 
 CHANGED = "notifications/tools/list_changed"
@@ -211,52 +208,3 @@ def changes_of_list(decoded: DecodedExchange) -> Iterator[float]:
             chunks = exchange.response.body.chunks
             late = next((chunk.at for chunk in chunks if chunk.end >= event.end), exchange.duration or 0.0)
             yield exchange.started_at + late
-
-
-class ToolStreams:
-    """Responses that came on a separate stream, matched to their requests."""
-
-    def __init__(self) -> None:
-        self._responses: dict[tuple[str, str], bytes] = {}
-        self._waiting: dict[tuple[str, str], int] = {}
-
-    def take(self, exchange: Exchange) -> frozenset[int]:
-        """Read a stream that a GET has opened; the places that were given to ``wait`` of what it answers."""
-        if exchange.request is None or exchange.request.method != STREAM or exchange.response is None:
-            return frozenset()
-        body, _ = decode_partial(exchange.response.body)
-        keys = []
-        for data, message in _messages(read_stream(body, "text/event-stream").events):
-            if isinstance(message, dict) and "method" not in message:
-                keys.append((_host(exchange), repr(message.get("id"))))
-                self._responses[keys[-1]] = data
-        return frozenset(self._waiting.pop(key) for key in keys if key in self._waiting)
-
-    def wait(self, exchange: Exchange, place: int) -> None:
-        """Remember where a request is whose response is still to come on a stream."""
-        response = exchange.response
-        if response is None or response.status != _ACCEPTED or exchange.request is None or not is_over_http(exchange):
-            return
-        id_ = _id_of(exchange.request)
-        if id_ is not None and (_host(exchange), repr(id_)) not in self._responses:
-            self._waiting[_host(exchange), repr(id_)] = place
-
-    def complete(self, exchange: Exchange) -> Exchange:
-        """A request whose own answer has no response, with the one that came on a stream."""
-        request, response = exchange.request, exchange.response
-        if not self._responses or request is None or not is_over_http(exchange):
-            return exchange
-        if response is not None and response.status != _ACCEPTED and response.body.raw.strip():
-            return exchange
-        id_ = _id_of(request)
-        found = None if id_ is None else self._responses.get((_host(exchange), repr(id_)))
-        if found is None:
-            return exchange
-        body = Body(found, is_raw=False, note="received on the stream that a GET had opened")
-        answer = response or HttpResponse(0)
-        return replace(exchange, response=replace(answer, body=body))
-
-
-def _host(exchange: Exchange) -> str:
-    url = exchange.meta.get(OVER_HTTP, ["", ""])[1]
-    return urls.split_url(str(url)).netloc

@@ -63,8 +63,14 @@ class ToolOutcome:
     def is_passed_on_by(self, outer: ToolOutcome) -> bool:
         """A gateway's call names this tool and its arguments among its own: a tool that calls tools."""
         given = outer.arguments if isinstance(outer.arguments, dict) else {}
-        is_given = bool(self.arguments) and any(value == self.arguments for value in given.values())
+        is_given = any(isinstance(value, dict) and value == (self.arguments or {}) for value in given.values())
         return is_given and any(isinstance(value, str) and is_named(value, self.tool) for value in given.values())
+
+    def has_members_of(self, inner: ToolOutcome) -> bool:
+        """The same tool, maybe with a name before its own, with arguments of the same names."""
+        own, other = self.arguments, inner.arguments
+        is_alike = isinstance(own, dict) and isinstance(other, dict) and bool(own) and own.keys() == other.keys()
+        return is_alike and is_named(self.tool, inner.tool)
 
     def is_same_call(self, inner: ToolOutcome) -> bool:
         """The same tool, maybe with a name before its own, and the same arguments."""

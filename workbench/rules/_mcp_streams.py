@@ -1,0 +1,143 @@
+"""Rules on streams of a tool server that end, and on those that resume them.
+
+The specification, "Resumability and Redelivery" of revision 2025-11-25: an id of an event belongs to one stream of a
+session; a client resumes a stream that broke with ``Last-Event-ID``, not before the time that ``retry`` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from workbench.contracts import Finding
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import (
+    RESUMED,
+    STREAM,
+    events_of,
+    has_response,
+    id_of_post,
+    last_event_of,
+    messages_of_events,
+)
+from workbench.rules._mcp_rules import HTTP, INFO, make
+from workbench.rules.wording import quote
+from workbench.undo_log import Journal
+from workbench.wire import Exchange, SseEvent, State
+
+_EARLY = 0.05
+"""Seconds by which a client may come too early: clocks, and the time that a closed connection needs to be noticed."""
+
+
+class _EndedStream(NamedTuple):
+    """A stream that ended before its client had all of it.
+
+    Attributes:
+        exchange: index of its request.
+        last: id of its last event.
+        at: when it ended, in seconds since the epoch.
+        retry: seconds that the server asks the client to wait.
+    """
+
+    exchange: int
+    last: str
+    at: float
+    retry: float
+
+
+class Resumptions:
+    """Checks the streams of each session in order.
+
+    Args:
+        journal: undo log; removes what was learned from exchanges that are inspected again.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._ids: dict[tuple[str, str], int] = {}
+        self._ended: dict[str, tuple[_EndedStream, ...]] = {}
+
+    def check(self, decoded: DecodedExchange, connection: str) -> Iterator[Finding]:
+        """Findings on an exchange of a connection, which may open, resume or end a stream."""
+        exchange, last, events = decoded.exchange, last_event_of(decoded.exchange), events_of(decoded.exchange)
+        ended, began = self._ended.get(connection, ()), exchange.started_at
+        if last is not None:
+            yield from self._of_resumption(decoded, connection, last)
+            yield from _of_haste(decoded, [one for one in ended if one.last == last])
+            self._keep(connection, tuple(one for one in ended if one.last != last))
+        elif ended and began is not None and exchange.request and exchange.request.method == STREAM:
+            missed = [one for one in ended if one.at <= began]
+            yield from (_of_new_stream(decoded, one) for one in missed[-1:])
+            self._keep(connection, tuple(one for one in ended if one not in missed))
+        yield from self._of_ids(decoded, connection, events)
+        if (over := _ended_stream(decoded, last, events)) is not None:
+            self._keep(connection, (*self._ended.get(connection, ()), over))
+
+    def _keep(self, connection: str, ended: tuple[_EndedStream, ...]) -> None:
+        if ended != self._ended.get(connection, ()):
+            self._journal.put(self._ended, connection, ended)
+
+    def _of_resumption(self, decoded: DecodedExchange, connection: str, last: str) -> Iterator[Finding]:
+        """A request with ``Last-Event-ID``: of a known event, and answered by a stream."""
+        response = decoded.exchange.response
+        is_known = (connection, last) in self._ids
+        if not is_known and (connection, "") in self._ids:
+            text = f"Last-Event-ID is {quote(last)}, which no event of this session had"
+            yield make(decoded, HTTP, REQUEST, "", text)
+        elif is_known and response is not None and response.status == 405:
+            text = "the server gave ids to its events, but does not let the client resume the stream (405)"
+            yield make(decoded, HTTP, RESPONSE, "", text)
+
+    def _of_ids(self, decoded: DecodedExchange, connection: str, events: Sequence[SseEvent]) -> Iterator[Finding]:
+        """Ids of events that an earlier stream had."""
+        again: list[tuple[str, int]] = []
+        for event in (event for event in events if event.id):
+            assert event.id
+            first = self._ids.get((connection, event.id), decoded.index)
+            if first == decoded.index:
+                self._journal.put(self._ids, (connection, event.id), decoded.index)
+                self._journal.put(self._ids, (connection, ""), decoded.index)
+            elif event.data:
+                again.append((event.id, first))
+        for id_, first in again[:1]:
+            more = f" ({len(again):,} such events)" if len(again) > 1 else ""
+            text = f"the event {quote(id_)} was sent in exchange {first + 1} before{more}"
+            yield make(decoded, HTTP, RESPONSE, "", text, "an id belongs to one event of a session", INFO)
+
+
+def _of_new_stream(decoded: DecodedExchange, ended: _EndedStream) -> Finding:
+    text = (
+        f"the client opens a new stream, but the one of exchange {ended.exchange + 1} had ended behind the event "
+        f"{quote(ended.last)}: without Last-Event-ID the server cannot send what the client missed"
+    )
+    return make(decoded, HTTP, REQUEST, "", text)
+
+
+def _of_haste(decoded: DecodedExchange, ended: list[_EndedStream]) -> Iterator[Finding]:
+    began = decoded.exchange.started_at
+    for one in ended[-1:]:
+        if began is not None and began - one.at < one.retry - _EARLY:
+            waited, asked = f"{max(0.0, began - one.at):.2f} s", f"{one.retry:.2f} s"
+            text = f"the client resumes exchange {one.exchange + 1} after {waited}; retry asks for {asked}"
+            yield make(decoded, HTTP, REQUEST, "", text, severity=INFO)
+
+
+def _ended_stream(decoded: DecodedExchange, last: str | None, events: Sequence[SseEvent]) -> _EndedStream | None:
+    """The stream of an exchange, if it is over, can be resumed, and did not bring the response that it owes."""
+    exchange = decoded.exchange
+    ids = [event.id for event in events if event.id] or ([last] if last else [])
+    if not ids or exchange.state is State.OPEN or exchange.started_at is None or _is_done(exchange, events):
+        return None
+    retry = next((event.retry for event in reversed(events) if event.retry is not None), 0)
+    return _EndedStream(decoded.index, ids[-1], exchange.started_at + (exchange.duration or 0.0), retry / 1000)
+
+
+def _is_done(exchange: Exchange, events: Sequence[SseEvent]) -> bool:
+    """A stream that was opened for a response, and has it; or no stream at all."""
+    request, response = exchange.request, exchange.response
+    if request is None or response is None or response.status != 200:
+        return True
+    if request.method == STREAM:
+        found = (message for _, message in messages_of_events(events))
+        return last_event_of(exchange) is not None and any("method" not in each for each in found)
+    return RESUMED not in exchange.meta and has_response(events, id_of_post(request))

@@ -1,0 +1,242 @@
+"""Rules on registrations of clients and requests for tokens (RFC 7591, 6749, 7636 and 8707).
+
+What the specification demands of them is in "Authorization" of revision 2025-11-25. A fault of a request is a warning
+where the server refuses it, else a note: servers of earlier revisions do not ask for all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.contracts import Finding
+from workbench.ir import NOTHING, JsonValue
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import form_of
+from workbench.rules._mcp_http import head_of
+from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make, message_of
+from workbench.rules.wording import quote
+from workbench.wire import HttpRequest, urls
+
+_BASIC, _POST, _NO_SECRET = "client_secret_basic", "client_secret_post", "none"
+_METHOD = "token_endpoint_auth_method"
+_NO_ENDPOINT = (404, 405, 501)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+# fmt: off
+_CLIENT_METADATA = frozenset((
+    "redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types", "client_name", "client_uri",
+    "logo_uri", "scope", "contacts", "tos_uri", "policy_uri", "jwks_uri", "jwks", "software_id", "software_version",
+    "software_statement", "application_type", "sector_identifier_uri", "subject_type", "default_max_age",
+    "require_auth_time", "initiate_login_uri", "request_uris", "post_logout_redirect_uris",
+    "id_token_signed_response_alg", "token_endpoint_auth_signing_alg", "default_acr_values",
+))
+# fmt: on
+"""Members of a registration (RFC 7591, section 2; OpenID Connect Dynamic Client Registration 1.0, section 2)."""
+
+_OF_TOKENS = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier", "refresh_token",
+              "resource", "scope")  # fmt: skip
+_VERIFIER = regex.compile(r"[A-Za-z0-9._~-]{43,128}")
+"""A code_verifier (RFC 7636, section 4.1)."""
+
+_WORD = regex.compile(r"\w+")
+
+
+class Issuer(NamedTuple):
+    """What was said by an authorization server, and of it, before a request.
+
+    Attributes:
+        metadata: its document; empty if it was not seen.
+        resource: the tool server whose metadata name this server; empty if unknown.
+        methods: client id → how that client authenticates, and whether its registration said so.
+        codes: authorization code → index of the exchange that gave it for a token.
+    """
+
+    metadata: Mapping[str, JsonValue] = NOTHING
+    resource: str = ""
+    methods: Mapping[str, tuple[str, bool]] = NOTHING
+    codes: Mapping[str, int] = NOTHING
+
+    def after_registration(self, asked: Mapping[str, JsonValue], held: Mapping[str, JsonValue]) -> Issuer:
+        """The same, once a client is registered."""
+        client = held.get("client_id")
+        if not isinstance(client, str):
+            return self
+        method = held.get(_METHOD) or asked.get(_METHOD) or _BASIC
+        return self._replace(methods={**self.methods, client: (str(method), _METHOD in asked)})
+
+    def after_token(self, form: Mapping[str, str], index: int) -> Issuer:
+        """The same, once a code was given for a token."""
+        code = form.get("code")
+        return self._replace(codes={**self.codes, code: index}) if code and code not in self.codes else self
+
+
+# To register a client.
+
+
+def of_registration(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
+    """Findings on the registration of a client."""
+    asked, held = message_of(decoded.request_text), message_of(decoded.response_text)
+    response = decoded.exchange.response
+    uris = asked.get("redirect_uris")
+    for number, uri in enumerate(uris if isinstance(uris, list) else ()):
+        found = urls.split_url(str(uri))
+        if found.scheme == "http" and found.hostname not in _LOOPBACK:
+            text = f"the redirect URI {quote(uri)} is neither https nor on this machine: servers have to refuse it"
+            yield make(decoded, AUTH, REQUEST, f"/redirect_uris/{number}", text)
+    if response is not None and response.status >= 400:
+        yield _of_refused_registration(decoded, issuer, asked, held, response.status)
+    elif response is not None:
+        yield from _of_registered(decoded, asked, held)
+
+
+def _of_refused_registration(
+    decoded: DecodedExchange,
+    issuer: Issuer,
+    asked: Mapping[str, JsonValue],
+    held: Mapping[str, JsonValue],
+    status: int,
+) -> Finding:
+    told, shown = _told(held), quote(head_of(decoded))
+    if status in _NO_ENDPOINT:
+        is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
+        text = (
+            "the metadata name no registration_endpoint: this server registers no clients, and the client guessed one"
+            if is_guess
+            else f"the registration of a client is answered with {status}"
+        )
+        return make(decoded, AUTH, REQUEST if is_guess else RESPONSE, "", text, shown)
+    words = frozenset(_WORD.findall(told))
+    foreign = next((name for name in asked if name in words and name not in _CLIENT_METADATA), "")
+    if foreign:
+        text = f"{quote(foreign)} is no metadata of a client (RFC 7591), and this server refuses it"
+        return make(decoded, AUTH, REQUEST, f"/{foreign}", text, shown)
+    if held.get("error") == "invalid_redirect_uri":
+        return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", shown)
+    if name := _unsupported(asked, issuer.metadata):
+        text = f"{name} is {quote(asked.get(name))}, which the metadata of the server do not offer"
+        return make(decoded, AUTH, REQUEST, f"/{name}", text, shown)
+    text = f"the server refuses a registration that the protocol allows (status {status}): {quote(told)}"
+    return make(decoded, AUTH, RESPONSE, "/error" if "error" in held else "", text, shown)
+
+
+def _unsupported(asked: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> str:
+    """A member of a registration whose value the server does not offer; empty if there is none."""
+    for name, offer in ((_METHOD, f"{_METHOD}s_supported"), ("grant_types", "grant_types_supported")):
+        value, offered = asked.get(name), metadata.get(offer)
+        values = value if isinstance(value, list) else [value]
+        if value is not None and isinstance(offered, list) and any(each not in offered for each in values):
+            return name
+    return ""
+
+
+def _of_registered(
+    decoded: DecodedExchange, asked: Mapping[str, JsonValue], held: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    method = held.get(_METHOD) or asked.get(_METHOD) or _BASIC
+    if not held.get("client_id"):
+        text = "the response to the registration has no client_id: the client cannot go on"
+        yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
+    elif method in (_BASIC, _POST) and not held.get("client_secret"):
+        text = f"the client is registered with {quote(method)}, but is given no client_secret"
+        yield make(decoded, AUTH, RESPONSE, "", text)
+
+
+# To get a token.
+
+
+def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
+    """Findings on a request for a token."""
+    request, response = decoded.exchange.request, decoded.exchange.response
+    assert request
+    form, held = form_of(decoded.request_text), message_of(decoded.response_text)
+    is_refused = response is not None and (response.status >= 400 or "error" in held)
+    faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
+    for text in faults:
+        yield make(decoded, AUTH, REQUEST, "", text, _told(held), WARNING if is_refused else INFO)
+    if is_refused and not faults:
+        yield _of_refused(decoded, issuer, form, request, held)
+    elif response is not None and not is_refused:
+        yield from _of_granted(decoded, held)
+    if response is not None and response.status < 400 and "error" in held:
+        yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
+
+
+def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
+    code, verifier, resource = form.get("code"), form.get("code_verifier"), form.get("resource")
+    if form["grant_type"] == "authorization_code" and not verifier:
+        yield "code_verifier is missing: a client has to use PKCE (RFC 7636)"
+    elif verifier and not _VERIFIER.fullmatch(verifier):
+        yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
+    if code and code in issuer.codes:
+        yield f"the code was given for a token in exchange {issuer.codes[code] + 1} before: it is good for one"
+    if issuer.resource and not resource:
+        yield f"resource is missing: it has to be {quote(issuer.resource)}, as the metadata of the tool server name it"
+    elif issuer.resource and resource and resource.rstrip("/") != issuer.resource.rstrip("/"):
+        yield f"resource is {quote(resource)}, but the metadata of the tool server name {quote(issuer.resource)}"
+
+
+def _faults_of_client(form: Mapping[str, str], request: HttpRequest, issuer: Issuer) -> Iterator[str]:
+    """How the client authenticates, against what it is registered with."""
+    is_basic = (request.headers.get("authorization") or "").lower().startswith("basic ")
+    has_secret = bool(form.get("client_secret"))
+    method, is_stated = issuer.methods.get(form.get("client_id", ""), ("", True))
+    if is_basic and has_secret:
+        yield "the client authenticates twice: in the header Authorization, and with client_secret in the form"
+    elif method == _NO_SECRET and (is_basic or has_secret):
+        yield "the client is registered without a secret, but authenticates with one"
+    elif method in (_BASIC, _POST) and not (is_basic or has_secret):
+        why = "" if is_stated else ", because its registration does not have token_endpoint_auth_method (none)"
+        yield f"the client is registered with {quote(method)}{why}, but does not authenticate here"
+
+
+_CLIENT_ERRORS = {
+    "invalid_target": "the server refuses the resource that the client names",
+    "invalid_client": "the server refuses the client, or how it authenticates",
+    "unauthorized_client": "the client may not use this grant",
+    "invalid_scope": "the server refuses the scope",
+}
+"""Error of RFC 6749 or RFC 8707 → what it says of a request."""
+
+
+def _of_refused(
+    decoded: DecodedExchange,
+    issuer: Issuer,
+    form: Mapping[str, str],
+    request: HttpRequest,
+    held: Mapping[str, JsonValue],
+) -> Finding:
+    error, told, shown = str(held.get("error", "")), _told(held), quote(head_of(decoded))
+    grants = issuer.metadata.get("grant_types_supported")
+    if not isinstance(held.get("error"), str):
+        text = 'the refusal does not have the form {"error": …}: clients cannot read why they got no token'
+        return make(decoded, AUTH, RESPONSE, "/error" if "error" in held else "", text, shown)
+    if error == "invalid_grant":
+        what = "the refresh token" if "refresh_token" in form else "the code, or its code_verifier"
+        return make(decoded, AUTH, REQUEST, "", f"the server refuses {what}: {quote(told)}", shown)
+    if error in _CLIENT_ERRORS:
+        return make(decoded, AUTH, REQUEST, "", f"{_CLIENT_ERRORS[error]}: {quote(told)}", shown)
+    if error == "unsupported_grant_type" and not (isinstance(grants, list) and form["grant_type"] in grants):
+        return make(decoded, AUTH, REQUEST, "", f"the server does not have the grant {form['grant_type']}", shown)
+    named = [name for name in _OF_TOKENS if name in _WORD.findall(told)]
+    absent = [name for name in named if not form.get(name)]
+    if absent and (len(absent) == len(named) or request.headers.get("authorization") is None):
+        return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server asks for", shown)
+    text = f"the server refuses a request for a token that the protocol allows: {quote(told)}"
+    return make(decoded, AUTH, RESPONSE, "/error", text, shown)
+
+
+def _of_granted(decoded: DecodedExchange, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    kind = held.get("token_type")
+    if not held.get("access_token"):
+        text = "the response to a request for a token has no access_token"
+        yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
+    elif not isinstance(kind, str) or kind.lower() != "bearer":
+        text = f"token_type is {quote(kind)}, not Bearer: clients that check it do not use the token"
+        yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in held else "", text)
+
+
+def _told(held: Mapping[str, JsonValue]) -> str:
+    """The words of a refusal."""
+    return ": ".join(str(held[name]) for name in ("error", "error_description") if held.get(name))
