@@ -86,6 +86,7 @@ class ToolLinks:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._kept: dict[str, tuple[ToolOutcome, ...]] = {}
+        self._latest: dict[str, float] = {}  # when the last of all outcomes ended
 
     @property
     def waiting(self) -> tuple[ToolOutcome, ...]:
@@ -96,6 +97,8 @@ class ToolLinks:
         """Remember the outcome of a ``tools/call`` until a request has it as a tool result."""
         if not outcome.is_interim:
             self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
+            if outcome.ended is not None and outcome.ended > self._latest.get("", 0.0):
+                self._journal.put(self._latest, "", outcome.ended)
 
     def passer_of(self, outcome: ToolOutcome, *, is_alone: bool = False) -> ToolOutcome | None:
         """The request to a gateway that forwarded this one, begun earlier and ended later.
@@ -106,6 +109,8 @@ class ToolLinks:
             is_alone: no call of a model may be meant: then it is also the only one of that tool with arguments of the
                 same names.
         """
+        if outcome.ended is None or outcome.ended > self._latest.get("", 0.0):
+            return None
         others = [one for one in reversed(self.waiting) if outcome.is_within(one)]
         for one in others:
             if one.is_same_call(outcome) or outcome.is_passed_on_by(one):

@@ -11,7 +11,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first
+from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object
 from workbench.provenance import unescape
 from workbench.rules._mcp_rules import (
     ARGS_CHANGED,
@@ -26,7 +26,6 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
     member,
-    message_of,
     texts_of,
 )
 from workbench.rules.wording import quote
@@ -128,7 +127,7 @@ def of_call(
         before: the call, with what carried it out before this.
         entry: the tool as its server lists it.
     """
-    params = message_of(decoded.request_text).get("params")
+    params = request_object(decoded).get("params")
     if before is None or member(params, "inputResponses") is not None:
         return
     how = "" if outcome.call_id else "matched by tool name, which is a guess"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, response_message
+from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, request_object, response_object
 from workbench.rules._mcp_rules import (
     FRAMING,
     HTTP,
@@ -21,7 +21,6 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
     member,
-    message_of,
 )
 from workbench.rules.wording import quote
 from workbench.wire import Exchange, HttpRequest, HttpResponse
@@ -79,7 +78,7 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
 
 def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -> Iterator[Finding]:
     """The header with the revision, and those that repeat members of the message."""
-    stated, message = request.headers.get(_REVISION), message_of(decoded.request_text)
+    stated, message = request.headers.get(_REVISION), request_object(decoded)
     own = member(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
     agreed = own if isinstance(own, str) else version
     if agreed and stated and stated != agreed:
@@ -105,7 +104,7 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
 
 def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
     """A revision that does not have this transport: the response came to a POST."""
-    version = member(message_of(response_message(decoded)), "result", "protocolVersion")
+    version = member(response_object(decoded), "result", "protocolVersion")
     if isinstance(version, str) and version < _FIRST_OVER_HTTP:
         text = f"revision {quote(version)} has no streamable HTTP: clients that hold to it expect HTTP+SSE"
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text, severity=INFO)
@@ -130,7 +129,7 @@ def of_ended_session(decoded: DecodedExchange) -> Finding:
 
 def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
     status, kind = response.status, (response.headers.get("content-type") or "").lower()
-    message = message_of(decoded.request_text)
+    message = request_object(decoded)
     if 300 <= status < 400:
         where = quote(response.headers.get("location"))
         text = f"the server redirects to {where}: clients send GET there, or leave out the body or the authorization"

@@ -12,7 +12,14 @@ from workbench.chain import fates
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ChannelFacts, changes_of_list, is_named, is_over_http, response_message
+from workbench.protocols.mcp import (
+    ChannelFacts,
+    changes_of_list,
+    is_named,
+    is_over_http,
+    request_object,
+    response_object,
+)
 from workbench.rules._mcp_rules import (
     DESCRIPTION_CHANGED,
     HIDDEN_TEXT,
@@ -25,7 +32,6 @@ from workbench.rules._mcp_rules import (
     SCHEMA_REJECTED,
     make,
     member,
-    message_of,
 )
 from workbench.rules._mcp_schemas import schema_changes
 from workbench.rules.wording import quote
@@ -84,7 +90,7 @@ class ListRead(NamedTuple):
             return self
         changed = (*self.changed, *changes_of_list(decoded))
         if exchange.request.method == "tools/list":
-            cursor = member(message_of(response_message(decoded)), "result", "nextCursor")
+            cursor = member(response_object(decoded), "result", "nextCursor")
             at = None if exchange.started_at is None else exchange.started_at + (exchange.duration or 0.0)
             return ListRead(decoded.index, at, cursor if isinstance(cursor, str) else "", changed)
         return self if changed == self.changed else self._replace(changed=changed)
@@ -117,7 +123,7 @@ def of_list(
         channel: facts of the whole connection, once it is over; None if that is not known.
         known: entries of the same server as last listed, by name.
     """
-    result = message_of(response_message(decoded)).get("result")
+    result = response_object(decoded).get("result")
     yield from _pages(decoded, result, channel)
     tools = member(result, "tools")
     names: dict[str, int] = {}
@@ -154,7 +160,7 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
     Args:
         others: server → its tools as listed so far, by name.
     """
-    tools = member(message_of(response_message(decoded)), "result", "tools")
+    tools = member(response_object(decoded), "result", "tools")
     listed = tools if isinstance(tools, list) else []
     here = {str(member(entry, "name")): entry for entry in listed}
     for server, there in others.items():
@@ -217,7 +223,7 @@ def _takes(entry: JsonValue) -> JsonValue:
 
 def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:
     cursor = member(result, "nextCursor")
-    asked = member(message_of(decoded.request_text), "params", "cursor")
+    asked = member(request_object(decoded), "params", "cursor")
     if not isinstance(cursor, str) or not cursor:
         return
     if cursor == asked:

@@ -11,9 +11,17 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, grammars
-from workbench.protocols.mcp import OF_CLIENTS, OF_SERVERS, MessageFaults, ServerFacts, message_faults, response_message
+from workbench.protocols.mcp import (
+    OF_CLIENTS,
+    OF_SERVERS,
+    MessageFaults,
+    ServerFacts,
+    message_faults,
+    request_object,
+    response_object,
+)
 from workbench.provenance import escape
-from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member, message_of
+from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member
 from workbench.rules.wording import quote
 
 _OF_SCHEMAS = regex.compile(r"/result/tools/\d+/(?:input|output)Schema\b")
@@ -52,7 +60,7 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
     """
     http = decoded.exchange.request
     method = http.method if http else ""
-    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    request, response = request_object(decoded), response_object(decoded)
     version = facts.version_of(method, request, response)
     if "method" in request and "id" in request:
         yield from _of_form(decoded, method, REQUEST, message_faults(method, request, version))

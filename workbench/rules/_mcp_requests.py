@@ -23,7 +23,9 @@ from workbench.protocols.mcp import (
     is_named,
     is_over_http,
     needed_capability,
+    request_object,
     response_message,
+    response_object,
 )
 from workbench.rules._mcp_output import of_output
 from workbench.rules._mcp_results import of_text_forms
@@ -46,7 +48,6 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
     member,
-    message_of,
     texts_of,
 )
 from workbench.rules.wording import quote
@@ -165,7 +166,7 @@ def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFac
 
 def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     """Findings on a request of the server that needs a capability which the client declared."""
-    http, error = decoded.exchange.request, member(message_of(response_message(decoded)), "error")
+    http, error = decoded.exchange.request, member(response_object(decoded), "error")
     if http and http.method == "ping" and error is not None:
         text = (
             "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
@@ -190,7 +191,7 @@ def _of_client(
             text = f"{quote(method)} got no response before the connection ended"
             yield make(decoded, NO_ANSWER, RESPONSE, "", text)
         return
-    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    request, response = request_object(decoded), response_object(decoded)
     if method in _MUST_RESULT:
         is_sign_in = exchange.response.status in _AUTH
         yield from () if is_sign_in else _error(decoded, method, response.get("error"))
@@ -210,7 +211,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     http, request = decoded.exchange.response, decoded.exchange.request
     assert http and request
     body = decoded.response_text[:_LONG].decode("utf-8", "replace")
-    error = member(message_of(response_message(decoded)), "error")
+    error = member(response_object(decoded), "error")
     told = str(member(error, "message") or error or body)
     url = str(decoded.exchange.meta[OVER_HTTP][1]).lower()
     yield from _of_id(decoded, http.status)
@@ -219,7 +220,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         text = f"the header MCP-Protocol-Version is {quote(version)}, which is not a version; a server must answer 400"
         yield make(decoded, VERSION, REQUEST, "", text)
     has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
-    is_unknown = http.status == 404 or (_NO_SESSION.search(told) and not _has_result(decoded))
+    is_unknown = http.status == 404 or (not _has_result(decoded) and _NO_SESSION.search(told))
     if has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
         how = "" if http.status == 404 else "; only status 404 makes a client start a new session"
@@ -262,7 +263,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
 
 def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
     """A response whose id is not that of its request."""
-    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    request, response = request_object(decoded), response_object(decoded)
     if response.keys().isdisjoint(("result", "error")):
         return
     asked, given = request.get("id"), response.get("id")
@@ -285,16 +286,16 @@ def _is_cut(decoded: DecodedExchange) -> bool:
 
 
 def _has_result(decoded: DecodedExchange) -> bool:
-    return "result" in message_of(response_message(decoded))
+    return "result" in response_object(decoded)
 
 
 def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     """A call that the client cancelled: because it had waited too long, or for another reason."""
     reason = str(decoded.exchange.meta[CANCELLED])
-    response = message_of(response_message(decoded))
+    response = response_object(decoded)
     came = "; the response arrived too late" if response else ""
     if _TIMED_OUT.search(reason):
-        token = member(message_of(decoded.request_text), "params", "_meta", "progressToken")
+        token = member(request_object(decoded), "params", "_meta", "progressToken")
         hint = "" if token is not None else "; without a progressToken the server cannot report progress"
         yield make(
             decoded, TIMEOUT, REQUEST, "/params", f"the client gave up {quote(method)}{came}{hint}", quote(reason)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
-from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import place_in_response
 from workbench.rules.context import Rule
-from workbench.wire import loads
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -91,15 +89,6 @@ def make(
     place = place_in_response(decoded, pointer) if side == RESPONSE else decoded.place(side, pointer)
     span = place.span if pointer else None
     return replace(found, span=span, basis=rule.basis, breaks=rule.breaks)
-
-
-def message_of(text: bytes) -> dict[str, JsonValue]:
-    """The JSON object of a message; an empty one for other bytes."""
-    try:
-        value = loads(text) if text.strip() else None
-    except WireError:
-        value = None
-    return value if isinstance(value, dict) else {}
 
 
 def member(value: JsonValue, *path: str) -> JsonValue:

@@ -11,9 +11,9 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import REGISTRATION, SIGN_INS, TOKEN, form_of
+from workbench.protocols.mcp import REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
 from workbench.rules._mcp_http import head_of, url_of
-from workbench.rules._mcp_rules import AUTH, INFO, make, message_of
+from workbench.rules._mcp_rules import AUTH, INFO, make
 from workbench.rules._mcp_tokens import Issuer, of_registration, of_token
 from workbench.rules.wording import quote
 from workbench.undo_log import Journal
@@ -60,11 +60,11 @@ class SignIns:
 
     def _take(self, decoded: DecodedExchange, method: str, host: str, issuer: Issuer) -> None:
         """Remember what an exchange says of the server that signs in."""
-        held = message_of(decoded.response_text)
+        held = object_of(decoded.response_text)
         if method == TOKEN:
             issuer = issuer.after_token(form_of(decoded.request_text), decoded.index)
         elif method == REGISTRATION:
-            issuer = issuer.after_registration(message_of(decoded.request_text), held)
+            issuer = issuer.after_registration(request_object(decoded), held)
         elif _RESOURCE not in url_of(decoded.exchange):
             issuer = issuer._replace(metadata=held)
         else:
@@ -106,7 +106,7 @@ def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterato
             text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
             yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
         return
-    held = message_of(decoded.response_text)
+    held = object_of(decoded.response_text)
     if not held:
         text = "the metadata for signing in is not a JSON object"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))

@@ -6,24 +6,16 @@ session; a client resumes a stream that broke with ``Last-Event-ID``, not before
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import (
-    RESUMED,
-    STREAM,
-    events_of,
-    has_response,
-    id_of_post,
-    last_event_of,
-    messages_of_events,
-)
+from workbench.protocols.mcp import RESUMED, STREAM, event_messages, last_event_of, response_message
 from workbench.rules._mcp_rules import HTTP, INFO, make
 from workbench.rules.wording import quote
 from workbench.undo_log import Journal
-from workbench.wire import Exchange, SseEvent, State
+from workbench.wire import State
 
 _EARLY = 0.05
 """Seconds by which a client may come too early: clocks, and the time that a closed connection needs to be noticed."""
@@ -59,7 +51,7 @@ class Resumptions:
 
     def check(self, decoded: DecodedExchange, connection: str) -> Iterator[Finding]:
         """Findings on an exchange of a connection, which may open, resume or end a stream."""
-        exchange, last, events = decoded.exchange, last_event_of(decoded.exchange), events_of(decoded.exchange)
+        exchange, last = decoded.exchange, last_event_of(decoded.exchange)
         ended, began = self._ended.get(connection, ()), exchange.started_at
         if last is not None:
             yield from self._of_resumption(decoded, connection, last)
@@ -69,8 +61,8 @@ class Resumptions:
             missed = [one for one in ended if one.at <= began]
             yield from (_of_new_stream(decoded, one) for one in missed[-1:])
             self._keep(connection, tuple(one for one in ended if one not in missed))
-        yield from self._of_ids(decoded, connection, events)
-        if (over := _ended_stream(decoded, last, events)) is not None:
+        yield from self._of_ids(decoded, connection)
+        if (over := _ended_stream(decoded, last)) is not None:
             self._keep(connection, (*self._ended.get(connection, ()), over))
 
     def _keep(self, connection: str, ended: tuple[_EndedStream, ...]) -> None:
@@ -88,11 +80,12 @@ class Resumptions:
             text = "the server gave ids to its events, but does not let the client resume the stream (405)"
             yield make(decoded, HTTP, RESPONSE, "", text)
 
-    def _of_ids(self, decoded: DecodedExchange, connection: str, events: Sequence[SseEvent]) -> Iterator[Finding]:
+    def _of_ids(self, decoded: DecodedExchange, connection: str) -> Iterator[Finding]:
         """Ids of events that an earlier stream had."""
         again: list[tuple[str, int]] = []
-        for event in (event for event in events if event.id):
-            assert event.id
+        for event in decoded.events:
+            if not event.id:
+                continue
             first = self._ids.get((connection, event.id), decoded.index)
             if first == decoded.index:
                 self._journal.put(self._ids, (connection, event.id), decoded.index)
@@ -122,22 +115,22 @@ def _of_haste(decoded: DecodedExchange, ended: list[_EndedStream]) -> Iterator[F
             yield make(decoded, HTTP, REQUEST, "", text, severity=INFO)
 
 
-def _ended_stream(decoded: DecodedExchange, last: str | None, events: Sequence[SseEvent]) -> _EndedStream | None:
+def _ended_stream(decoded: DecodedExchange, last: str | None) -> _EndedStream | None:
     """The stream of an exchange, if it is over, can be resumed, and did not bring the response that it owes."""
-    exchange = decoded.exchange
+    exchange, events = decoded.exchange, decoded.events
     ids = [event.id for event in events if event.id] or ([last] if last else [])
-    if not ids or exchange.state is State.OPEN or exchange.started_at is None or _is_done(exchange, events):
+    if not ids or exchange.state is State.OPEN or exchange.started_at is None or _is_done(decoded):
         return None
     retry = next((event.retry for event in reversed(events) if event.retry is not None), 0)
     return _EndedStream(decoded.index, ids[-1], exchange.started_at + (exchange.duration or 0.0), retry / 1000)
 
 
-def _is_done(exchange: Exchange, events: Sequence[SseEvent]) -> bool:
+def _is_done(decoded: DecodedExchange) -> bool:
     """A stream that was opened for a response, and has it; or no stream at all."""
-    request, response = exchange.request, exchange.response
-    if request is None or response is None or response.status != 200:
+    exchange = decoded.exchange
+    if exchange.request is None or exchange.response is None or exchange.response.status != 200:
         return True
-    if request.method == STREAM:
-        found = (message for _, message in messages_of_events(events))
-        return last_event_of(exchange) is not None and any("method" not in each for each in found)
-    return RESUMED not in exchange.meta and has_response(events, id_of_post(request))
+    if exchange.request.method == STREAM:
+        is_resumed = last_event_of(exchange) is not None
+        return is_resumed and any("method" not in message for _, message in event_messages(decoded))
+    return RESUMED not in exchange.meta and bool(response_message(decoded))

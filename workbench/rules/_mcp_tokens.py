@@ -13,9 +13,9 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import form_of
+from workbench.protocols.mcp import form_of, object_of, request_object
 from workbench.rules._mcp_http import head_of
-from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make, message_of
+from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make
 from workbench.rules.wording import quote
 from workbench.wire import HttpRequest, urls
 
@@ -77,7 +77,7 @@ class Issuer(NamedTuple):
 
 def of_registration(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on the registration of a client."""
-    asked, held = message_of(decoded.request_text), message_of(decoded.response_text)
+    asked, held = request_object(decoded), object_of(decoded.response_text)
     response = decoded.exchange.response
     uris = asked.get("redirect_uris")
     for number, uri in enumerate(uris if isinstance(uris, list) else ()):
@@ -136,7 +136,7 @@ def _of_registered(
 ) -> Iterator[Finding]:
     method = held.get(_METHOD) or asked.get(_METHOD) or _BASIC
     if not held.get("client_id"):
-        text = "the response to the registration has no client_id: the client cannot go on"
+        text = "the response to the registration has no client_id: the client cannot ask for a token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif method in (_BASIC, _POST) and not held.get("client_secret"):
         text = f"the client is registered with {quote(method)}, but is given no client_secret"
@@ -150,17 +150,17 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on a request for a token."""
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
-    form, held = form_of(decoded.request_text), message_of(decoded.response_text)
+    form, held = form_of(decoded.request_text), object_of(decoded.response_text)
     is_refused = response is not None and (response.status >= 400 or "error" in held)
     faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
     for text in faults:
         yield make(decoded, AUTH, REQUEST, "", text, _told(held), WARNING if is_refused else INFO)
-    if is_refused and not faults:
+    if response is not None and response.status < 400 and "error" in held:
+        yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
+    elif is_refused and not faults:
         yield _of_refused(decoded, issuer, form, request, held)
     elif response is not None and not is_refused:
         yield from _of_granted(decoded, held)
-    if response is not None and response.status < 400 and "error" in held:
-        yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
 
 
 def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:

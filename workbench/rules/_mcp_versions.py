@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.protocols.mcp import response_message
-from workbench.rules._mcp_rules import VERSION, make, member, message_of
+from workbench.protocols.mcp import response_object
+from workbench.rules._mcp_rules import VERSION, make, member
 from workbench.rules.wording import quote
 
 _OF_NEW_ERA = (-32020, -32021, -32022, -32602)
@@ -37,7 +37,7 @@ def refused_probe(decoded: DecodedExchange) -> RefusedProbe | None:
     http, response = decoded.exchange.request, decoded.exchange.response
     if http is None or http.method != "server/discover" or response is None:
         return None
-    error = member(message_of(response_message(decoded)), "error")
+    error = member(response_object(decoded), "error")
     is_refused = response.status >= 400 or error is not None
     if not is_refused or member(error, "code") in _OF_NEW_ERA:
         return None

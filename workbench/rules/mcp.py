@@ -27,7 +27,8 @@ from workbench.protocols.mcp import (
     as_tool_request,
     is_over_http,
     read_channel,
-    response_message,
+    request_object,
+    response_object,
     server_of,
     tool_outcome,
 )
@@ -40,7 +41,7 @@ from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_li
 from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import of_request
 from workbench.rules._mcp_results import of_told
-from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
+from workbench.rules._mcp_rules import RULES, member, texts_of
 from workbench.rules._mcp_sign_in import SignIns
 from workbench.rules._mcp_streams import Resumptions
 from workbench.rules._mcp_versions import RefusedProbe, of_probe, refused_probe
@@ -320,5 +321,5 @@ def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:
     method = http.method if http else ""
     if not facts.is_told_by(method):
         return facts
-    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    request, response = request_object(decoded), response_object(decoded)
     return facts.after(method, member(request, "params"), member(response, "result"))

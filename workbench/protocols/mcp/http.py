@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.protocols.history import fact
 from workbench.protocols.mcp.channel import ASKED_BY
 from workbench.protocols.mcp.sign_in import SIGN_INS, sign_in_method
 from workbench.protocols.wire_place import WirePlace
@@ -54,7 +55,7 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     http = exchange.request
     if exchange.kind is not ExchangeKind.HTTP or http is None:
         return exchange
-    messages = _messages_of(http)
+    messages = _messages_of(http.body.text) if http.method == "POST" else []
     if messages:
         method = messages[0].get("method") if len(messages) == 1 else BATCH
         names = {_object_of(message) for message in messages}
@@ -67,10 +68,9 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     return exchange
 
 
-def _messages_of(http: HttpRequest) -> list[dict[str, JsonValue]]:
-    """The message of a POST, or those of a batch; none if it is something else."""
-    text = http.body.text
-    if http.method != "POST" or not _may_be_message(text):
+def _messages_of(text: BodyText) -> list[dict[str, JsonValue]]:
+    """The message of a body, or those of a batch; none if it is something else."""
+    if not _may_be_message(text):
         return []
     try:
         value = loads(text.whole())
@@ -87,7 +87,7 @@ def _is_message(value: JsonValue) -> bool:
 
 def id_of_post(http: HttpRequest) -> JsonValue:
     """Id of the message that a POST carried; None for a batch, and for one without an id."""
-    messages = _messages_of(replace(http, method="POST"))
+    messages = _messages_of(http.body.text)
     return messages[0].get("id") if len(messages) == 1 else None
 
 
@@ -144,14 +144,59 @@ def messages_over_http(decoded: DecodedExchange) -> Iterator[tuple[str, dict[str
     http = decoded.exchange.request
     if http is None or not is_over_http(decoded.exchange) or http.method in SIGN_INS:
         return
-    yield from (("client", message) for message in _messages_of(replace(http, method="POST")))
-    events = [message for _, message in messages_of_events(decoded.events)]
+    yield from (("client", message) for message in _request_messages(decoded))
+    events = [message for _, message in event_messages(decoded)]
     try:
         whole = loads(decoded.response_text) if not events and _MARK in decoded.response_text[:_TAIL] else None
     except WireError:
         whole = None
     others = whole if isinstance(whole, list) else [whole]
     yield from (("server", message) for message in events or others if isinstance(message, dict))
+
+
+def _request_messages(decoded: DecodedExchange) -> list[dict[str, JsonValue]]:
+    return fact(decoded, _read_request)
+
+
+def _read_request(decoded: DecodedExchange) -> list[dict[str, JsonValue]]:
+    http = decoded.exchange.request
+    return _messages_of(http.body.text) if http else []
+
+
+def event_messages(decoded: DecodedExchange) -> Sequence[tuple[bytes, dict[str, JsonValue]]]:
+    """Messages in the events of a response, each with its bytes; read once."""
+    return fact(decoded, _read_events)
+
+
+def _read_events(decoded: DecodedExchange) -> Sequence[tuple[bytes, dict[str, JsonValue]]]:
+    return [*messages_of_events(decoded.events)]
+
+
+def request_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
+    """The message of a request, read once; an empty object for other bytes."""
+    return fact(decoded, _read_request_object)
+
+
+def _read_request_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
+    return object_of(decoded.request_text)
+
+
+def response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
+    """The response to a request, read once; an empty object for other bytes."""
+    return fact(decoded, _read_response_object)
+
+
+def _read_response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
+    return object_of(response_message(decoded))
+
+
+def object_of(text: bytes) -> dict[str, JsonValue]:
+    """The JSON object of a message; an empty one for other bytes."""
+    try:
+        value = loads(text) if text.strip() else None
+    except WireError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def is_over_http(exchange: Exchange) -> bool:
@@ -161,10 +206,15 @@ def is_over_http(exchange: Exchange) -> bool:
 
 def response_message(decoded: DecodedExchange) -> bytes:
     """The response to a request: the body, or the message of a stream that answers it; empty if it is not there."""
+    return fact(decoded, _find_response)
+
+
+def _find_response(decoded: DecodedExchange) -> bytes:
     if not decoded.events or not is_over_http(decoded.exchange) or decoded.exchange.request is None:
         return decoded.response_text
-    id_ = id_of_post(decoded.exchange.request)
-    return next((data for data, message in messages_of_events(decoded.events) if _answers(message, id_)), b"")
+    messages = _request_messages(decoded)
+    id_ = messages[0].get("id") if len(messages) == 1 else None
+    return next((data for data, message in event_messages(decoded) if _answers(message, id_)), b"")
 
 
 def place_in_response(decoded: DecodedExchange, pointer: str) -> WirePlace:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import call_id_keys
 from workbench.protocols.mcp.channel import CANCELLED
-from workbench.protocols.mcp.http import response_message
-from workbench.wire import ExchangeKind, dumps, loads, urls
+from workbench.protocols.mcp.http import request_object, response_object
+from workbench.wire import ExchangeKind, dumps, urls
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
@@ -114,7 +113,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     http, exchange = decoded.exchange.request, decoded.exchange
     if http is None or http.method != "tools/call" or exchange.kind is not ExchangeKind.MCP:
         return None
-    params, response = _message(decoded.request_text).get("params"), _message(response_message(decoded))
+    params, response = request_object(decoded).get("params"), response_object(decoded)
     if not isinstance(params, dict) or not isinstance(params.get("name"), str):
         return None
     meta, result = params.get("_meta"), response.get("result")
@@ -135,17 +134,10 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     )
 
 
+@lru_cache(maxsize=1024)
 def server_of(url: str) -> str:
     """The name of a tool server, from the URL of its connection or of a request in it."""
     return unquote(urls.split_url(url).netloc)
-
-
-def _message(text: bytes) -> dict[str, JsonValue]:
-    try:
-        message = loads(text) if text.strip() else None
-    except WireError:
-        message = None
-    return message if isinstance(message, dict) else {}
 
 
 def is_named(declared: str | None, tool: str) -> bool:

@@ -92,7 +92,7 @@ def family(name: bytes, *, is_line: bool = False) -> Family | None:
         return Family.PASSWORD
     if last in (b"pass", b"pw"):
         return Family.PASSWORD if before else None
-    if last == b"secret":
+    if last == b"secret" or (last == b"verifier" and before):  # code_verifier of PKCE, oauth_verifier
         return Family.KEY
     if last == b"key":
         return _of_key(before, is_line=is_line)

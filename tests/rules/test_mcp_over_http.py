@@ -1,0 +1,123 @@
+"""What HTTP says beside the messages of tool servers: signing in, and streams that end and are resumed."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.breakages.tool_hops import HopArtefact
+from workbench.rules.inspection import Inspector
+from workbench.wire import secrets
+
+Lines = list[dict[str, Any]]
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+RESOURCE = "https://tools.example.com/mcp"
+GRANT = {"grant_type": "authorization_code", "code": "SplxlOBeZQQY", "client_id": "c1", "code_verifier": VERIFIER}
+TOKENS = {"access_token": "2YotnFZFEjr1zCsicMWpAA", "token_type": "bearer"}
+CLIENT = {"redirect_uris": ["http://127.0.0.1:33418"], "token_endpoint_auth_method": "none"}
+
+
+def asked(method: str, path: str = "/mcp", body: Any = "", **headers: str) -> dict[str, Any]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {"dir": "c2s", "http": {"method": method, "path": path, "headers": named, "body": body}}
+
+
+def answered(status: int, body: Any = "", **headers: str) -> dict[str, Any]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {"dir": "s2c", "http": {"status": status, "headers": named, "body": body}}
+
+
+def token(status: int = 200, body: Any = TOKENS, **members: str) -> Lines:
+    form = urlencode({name: value for name, value in {**GRANT, **members}.items() if value})
+    return [asked("POST", "/token", form, content_type="application/x-www-form-urlencoded"), answered(status, body)]
+
+
+def registered(status: int = 201, told: Any = None, **members: Any) -> Lines:
+    body = {**CLIENT, **members}
+    return [asked("POST", "/register", body), answered(status, {**body, "client_id": "c1"} if told is None else told)]
+
+
+def document(kind: str, **members: Any) -> Lines:
+    return [asked("GET", f"/.well-known/{kind}"), answered(200, members)]
+
+
+def stream(body: str = "", status: int = 200, **headers: str) -> Lines:
+    given = {"accept": "text/event-stream", "mcp_session_id": "s1", "mcp_protocol_version": "2025-11-25", **headers}
+    return [asked("GET", **given), answered(status, body, content_type="text/event-stream")]
+
+
+def call(body: str) -> Lines:
+    message = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "a", "arguments": {}}}
+    given = {"accept": "application/json, text/event-stream", "mcp_session_id": "s1"}
+    return [
+        asked("POST", body=message, mcp_protocol_version="2025-11-25", **given),
+        answered(200, body, content_type="text/event-stream"),
+    ]
+
+
+def event(id_: str, data: str = "") -> str:
+    return f"id: {id_}\ndata: {data}\n\n"
+
+
+DONE = '{"jsonrpc": "2.0", "id": 5, "result": {"content": []}}'
+NAMED = document("oauth-protected-resource/mcp", resource=RESOURCE, authorization_servers=["https://tools.example.com"])
+INVALID = {"error": "invalid_request", "error_description": "bad"}
+
+SIGN_INS: dict[str, tuple[Lines, str]] = {
+    "a client that is registered": (registered(), ""),
+    "a redirect URI without TLS": (registered(redirect_uris=["http://a.example/cb"]), "neither https nor"),
+    "a redirect URI that is refused": (registered(400, {"error": "invalid_redirect_uri"}), "refuses the redirect URI"),
+    "no endpoint": (registered(404, "no"), "is answered with 404"),
+    "no client_id": (registered(told={"a": 1}), "no client_id"),
+    "no secret": (registered(token_endpoint_auth_method="client_secret_post"), "is given no client_secret"),
+    "a token": ([*NAMED, *token(resource=RESOURCE)], ""),
+    "a token without PKCE": (token(400, INVALID, code_verifier=""), "code_verifier is missing"),
+    "a short verifier": (token(400, INVALID, code_verifier="abc"), "43 to 128"),
+    "no resource": ([*NAMED, *token(400, INVALID)], "resource is missing"),
+    "a code that was used": ([*token(), *token(400, INVALID)], "before: it is good for one"),
+    "a secret that nobody registered": ([*registered(), *token(401, INVALID, client_secret="a")], "without a secret"),
+    "a refusal in another form": (token(400, {"errors": ["no"]}), "does not have the form"),
+    "an error with status 200": (token(200, {"error": "bad_code"}), "comes with status 200"),
+    "no token": (token(200, {"token": 1}), "no access_token"),
+    "another type of token": (token(200, {**TOKENS, "token_type": "mac"}), "not Bearer"),
+    "a token in the URL": ([asked("DELETE", "/mcp?access_token=a", mcp_session_id="s1"), answered(200)], "in the URL"),
+}
+
+STREAMS: dict[str, tuple[Lines, str]] = {
+    "a call that is polled": ([*call(event("e1")), *stream(event("e2", DONE), last_event_id="e1")], ""),
+    "a call whose stream breaks twice": (
+        [*call(event("e1")), *stream(event("e2"), last_event_id="e1"), *stream(event("e3", DONE), last_event_id="e2")],
+        "",
+    ),
+    "a call that nobody resumes": (call(event("e1")), "ended without its message"),
+    "an id that no event had": ([*call(event("e1", DONE)), *stream(last_event_id="e9")], "no event of this session"),
+    "an event that comes again": (
+        [*call(event("e1")), *stream(event("e1", DONE), last_event_id="e1")],
+        "was sent in exchange 1 before",
+    ),
+    "too early": (
+        [*call("retry: 5000\n" + event("e1")), *stream(event("e2", DONE), last_event_id="e1")],
+        "retry asks for 5.00 s",
+    ),
+    "a server that does not resume": ([*call(event("e1", DONE)), *stream("", 405, last_event_id="e1")], "does not let"),
+}
+
+
+@pytest.mark.parametrize("name", SIGN_INS | STREAMS)
+def test_each_is_named_in_its_words(name: str) -> None:
+    lines, expected = (SIGN_INS | STREAMS)[name]
+    family = {"mcp.auth"} if name in SIGN_INS else {"mcp.http", "mcp.no-answer"}
+    found = [f.message for f in Inspector(HopArtefact({"mcp": lines}).session()).run().findings if f.rule in family]
+    assert [expected in message for message in found] == [True] * bool(expected), found
+
+
+def test_what_signs_in_is_secret() -> None:
+    form = urlencode({**GRANT, "client_secret": "hV9sT4mNq2Lk8", "refresh_token": "8xLOxBtZp8aaaQ12"}).encode()
+    held = b'{"access_token": "2YotnFZFEjr1zCsicMWpAA", "registration_access_token": "rA7fQ0pLx92kMz81nVtW"}'
+    found = [text[each.start : each.end] for text in (form, held) for each in secrets.find(text)]
+    assert found == [
+        *(b"SplxlOBeZQQY", VERIFIER.encode(), b"hV9sT4mNq2Lk8", b"8xLOxBtZp8aaaQ12"),
+        *(b"2YotnFZFEjr1zCsicMWpAA", b"rA7fQ0pLx92kMz81nVtW"),
+    ]
