@@ -110,7 +110,7 @@ def _of_refused_registration(
     words = frozenset(_WORD.findall(told))
     foreign = next((name for name in asked if name in words and name not in _CLIENT_METADATA), "")
     if foreign:
-        text = f"{quote(foreign)} is no metadata of a client (RFC 7591), and this server refuses it"
+        text = f"{quote(foreign)} does not belong into a registration (RFC 7591), and this server refuses it"
         return make(decoded, AUTH, REQUEST, f"/{foreign}", text, shown)
     if held.get("error") == "invalid_redirect_uri":
         return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", shown)
