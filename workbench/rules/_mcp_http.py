@@ -103,7 +103,7 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
 
 
 def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
-    """A revision that does not have this transport: the response came to a POST."""
+    """A revision without this transport, in the response to a POST."""
     version = member(response_object(decoded), "result", "protocolVersion")
     if isinstance(version, str) and version < _FIRST_OVER_HTTP:
         text = f"revision {quote(version)} has no streamable HTTP: clients that hold to it expect HTTP+SSE"

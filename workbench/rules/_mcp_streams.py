@@ -116,7 +116,7 @@ def _of_haste(decoded: DecodedExchange, ended: list[_EndedStream]) -> Iterator[F
 
 
 def _ended_stream(decoded: DecodedExchange, last: str | None) -> _EndedStream | None:
-    """The stream of an exchange, if it is over, can be resumed, and did not bring the response that it owes."""
+    """The stream of an exchange, if it is over, can be resumed, and does not have the response to its request."""
     exchange, events = decoded.exchange, decoded.events
     ids = [event.id for event in events if event.id] or ([last] if last else [])
     if not ids or exchange.state is State.OPEN or exchange.started_at is None or _is_done(decoded):

@@ -98,7 +98,7 @@ def _of_refused_registration(
     held: Mapping[str, JsonValue],
     status: int,
 ) -> Finding:
-    told, shown = _told(held), quote(head_of(decoded))
+    told, shown = _words_of(held), quote(head_of(decoded))
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
@@ -114,14 +114,14 @@ def _of_refused_registration(
         return make(decoded, AUTH, REQUEST, f"/{foreign}", text, shown)
     if held.get("error") == "invalid_redirect_uri":
         return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", shown)
-    if name := _unsupported(asked, issuer.metadata):
+    if name := _unsupported_member(asked, issuer.metadata):
         text = f"{name} is {quote(asked.get(name))}, which the metadata of the server do not offer"
         return make(decoded, AUTH, REQUEST, f"/{name}", text, shown)
     text = f"the server refuses a registration that the protocol allows (status {status}): {quote(told)}"
     return make(decoded, AUTH, RESPONSE, "/error" if "error" in held else "", text, shown)
 
 
-def _unsupported(asked: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> str:
+def _unsupported_member(asked: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> str:
     """A member of a registration whose value the server does not offer; empty if there is none."""
     for name, offer in ((_METHOD, f"{_METHOD}s_supported"), ("grant_types", "grant_types_supported")):
         value, offered = asked.get(name), metadata.get(offer)
@@ -154,7 +154,7 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     is_refused = response is not None and (response.status >= 400 or "error" in held)
     faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, _told(held), WARNING if is_refused else INFO)
+        yield make(decoded, AUTH, REQUEST, "", text, _words_of(held), WARNING if is_refused else INFO)
     if response is not None and response.status < 400 and "error" in held:
         yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
     elif is_refused and not faults:
@@ -207,7 +207,7 @@ def _of_refused(
     request: HttpRequest,
     held: Mapping[str, JsonValue],
 ) -> Finding:
-    error, told, shown = str(held.get("error", "")), _told(held), quote(head_of(decoded))
+    error, told, shown = str(held.get("error", "")), _words_of(held), quote(head_of(decoded))
     grants = issuer.metadata.get("grant_types_supported")
     if not isinstance(held.get("error"), str):
         text = 'the refusal does not have the form {"error": …}: clients cannot read why they got no token'
@@ -237,6 +237,6 @@ def _of_granted(decoded: DecodedExchange, held: Mapping[str, JsonValue]) -> Iter
         yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in held else "", text)
 
 
-def _told(held: Mapping[str, JsonValue]) -> str:
+def _words_of(held: Mapping[str, JsonValue]) -> str:
     """The words of a refusal."""
     return ": ".join(str(held[name]) for name in ("error", "error_description") if held.get(name))

@@ -35,7 +35,7 @@ Key = tuple[str, str]
 
 
 def events_of(exchange: Exchange) -> Sequence[SseEvent]:
-    """Events of the response, if it is a stream; those that another stream brought are not among them."""
+    """Events of the response, if it is a stream; those of another stream are not among them."""
     response = exchange.response
     kind = (response.headers.get("content-type") or "").lower() if response else ""
     if response is None or not kind.startswith("text/event-stream"):
@@ -122,7 +122,7 @@ class ToolStreams:
             for stream in self._later.resuming(exchange, ids) if ids else ():
                 self.take(stream)
         found = self._responses.get(key) if key else None
-        return exchange if found is None else _completed(exchange, found)
+        return exchange if found is None else _with_response(exchange, found)
 
     def _owed(self, exchange: Exchange) -> Key | None:
         """What finds the response to a request that its own answer does not have; None for other exchanges."""
@@ -153,7 +153,7 @@ def has_response(events: Sequence[SseEvent], id_: object) -> bool:
     return any("method" not in each and each.get("id", id_) == id_ for each in found)
 
 
-def _completed(exchange: Exchange, found: bytes) -> Exchange:
+def _with_response(exchange: Exchange, found: bytes) -> Exchange:
     """The exchange with a response; behind what its own stream had, where it had one."""
     response = exchange.response or HttpResponse(0)
     if _has_ids(events_of(exchange)):
