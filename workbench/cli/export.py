@@ -6,7 +6,7 @@
   html        a report in one file: conversation and findings
   md          the same report as Markdown
   pytest      a folder with a regression test of a request: transcript, test, simulated provider
-  python      the requests as a program that sends them with httpx
+  python      the requests as a program that sends them with httpx; WebSockets with websockets
   python-sdk  the same with the provider's own SDK
   session     a session file of Workbench
   text        a session file of Workbench as text, for fixtures and diffs

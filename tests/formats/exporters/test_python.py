@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import ast
+import json
+from queue import Queue
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from websockets.sync.client import connect
 
 from tests.formats.exporters.selecting import of
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import python, python_sdk
 from workbench.formats.exporters._request_to_send import Piece, SecretVariable
 from workbench.formats.exporters.python import WIDTH, body, header, text
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.simulator import Simulator, serve
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse
 
 CHAT = "https://api.openai.com/v1/chat/completions"
 ASKED = b'{"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}'
@@ -128,3 +133,59 @@ def test_an_sdk_that_writes_every_body_itself(url: str, data: bytes, expected: s
 def test_what_no_sdk_sends_is_refused(exchanges: list[Exchange], why: str) -> None:
     with pytest.raises(LocalProtocolError, match=why):
         python_sdk.write(of(*exchanges))
+
+
+USER = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "what is in src?"}]}
+TOOL = {"type": "function", "name": "ls", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}
+
+
+def _tool_loop(url: str) -> None:
+    """Two turns of the Responses API over one WebSocket."""
+    with connect(url) as socket:
+
+        def answer(**members: Any) -> Any:
+            asked = {"type": "response.create", "model": "gpt-5.4", "tools": [TOOL], "store": False, **members}
+            socket.send(json.dumps(asked))
+            while (event := json.loads(socket.recv(timeout=10)))["type"] != "response.completed":
+                pass
+            return event["response"]
+
+        first = answer(input=[USER])
+        result = {"type": "function_call_output", "call_id": first["output"][0]["call_id"], "output": "a b"}
+        answer(input=[result], previous_response_id=first["id"])
+
+
+def test_a_websocket_is_replayed_with_the_ids_of_the_new_run(capsys: pytest.CaptureFixture[str]) -> None:
+    ended: Queue[Exchange] = Queue()
+    with serve(Simulator("openai", ended=ended.put)) as server:
+        _tool_loop(server.url.replace("http", "ws") + "/v1/responses")
+        recorded = [ended.get(timeout=10) for _ in range(3)]
+    written = python.write(of(*recorded))
+    made = written.data.decode()
+    assert "pip install websockets" in made and "httpx" not in made and written.left_out == ()
+    assert made.count("MESSAGES.append") == 4
+    with serve(Simulator("openai", ended=ended.put)) as server:
+        _tool_loop(server.url.replace("http", "ws") + "/v1/responses")  # the next ids are others
+        exec(
+            made.replace(f'URL = "{_url(recorded[0])}"', f'URL = "{server.url.replace("http", "ws")}/v1/responses"'), {}
+        )
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    done = [event for event in said if event["type"] == "response.completed"]
+    assert [event["response"]["output"][0]["type"] for event in done] == ["function_call", "message"]
+
+
+def _url(exchange: Exchange) -> str:
+    assert exchange.request
+    return exchange.request.url
+
+
+def test_a_key_in_a_subprotocol_is_a_variable() -> None:
+    offered = Headers((("Sec-WebSocket-Protocol", "realtime, openai-insecure-api-key.sk-0123456789abcdefghij"),))
+    frames = (Frame("sent", "text", b'{"type": "response.create"}'), Frame("received", "text", b'{"type": "error"}'))
+    socket = Exchange(
+        "1", HttpRequest("GET", "wss://api.openai.com/v1/realtime", offered), HttpResponse(101),
+        kind=ExchangeKind.WEBSOCKET, frames=frames,
+    )  # fmt: skip
+    made = python.write(of(socket)).data.decode()
+    assert 'PROTOCOLS = ["realtime", "openai-insecure-api-key." + os.environ["OPENAI_API_KEY"]]' in made
+    assert 'URL = "wss://api.openai.com/v1/realtime"' in made and "sk-0" not in made

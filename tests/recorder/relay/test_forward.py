@@ -8,6 +8,7 @@ import pytest
 
 from tests.recorder.relaying import Peer, Stage, staged
 from workbench.recorder.events import RequestHead, ResponseHead
+from workbench.recorder.relay.forward import IGNORED_UPGRADE
 from workbench.wire.exchange import State
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -471,3 +472,19 @@ async def test_what_came_before_bad_framing_passes_and_is_told() -> None:
         assert state is State.ABORTED and "not a chunk size" in why
         assert stage.tap.body(1, "says") == b"helloworld"
         assert stage.tap.passed[1]["response"].is_equal
+
+
+async def test_another_upgrade_goes_on_as_a_plain_request_and_that_is_said() -> None:
+    told: list[str] = []
+    async with staged(on_refusal=told.append) as stage:
+        asked = b"GET /x HTTP/1.1\r\nHost: HOST\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+        for number in (1, 2):
+            client = await stage.client()
+            client.send(stage.request(asked)[0])
+            if number == 1:
+                server = await stage.upstream.accept()
+            await server.expects(stage.request(GET)[1])
+            server.send(OK)
+            await client.expects(OK)
+            assert await stage.tap.end(number) == (State.COMPLETE, IGNORED_UPGRADE.format("h2c"))
+        assert told == [IGNORED_UPGRADE.format("h2c")]

@@ -18,7 +18,7 @@ from workbench.formats.exporters._request_to_send import (
     word,
 )
 from workbench.formats.exporters._secret_removal import knowing
-from workbench.wire import Exchange, Redactor
+from workbench.wire import Exchange, ExchangeKind, Redactor
 
 TITLE = "cURL command"
 SUFFIX = ".sh"
@@ -44,6 +44,9 @@ def write(selection: ExportSelection) -> ExportResult:
     redactor = knowing(selection, salt=b"curl")
     made, notes, left_out = list[str](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
+        if exchange.kind is ExchangeKind.WEBSOCKET:
+            left_out.append(f"exchange {index + 1}: a WebSocket connection; commands are HTTP only (see --as python)")
+            continue
         try:
             command = curl_command(exchange, redactor)
         except LocalProtocolError as error:

@@ -1,4 +1,8 @@
-"""Writes requests as a Python program that sends them again with httpx, bodies byte for byte."""
+"""Writes requests as a Python program that sends them again with httpx, bodies byte for byte.
+
+Of a WebSocket the messages of the client are sent, each once the server is as far as it was in the recording; ids that
+the server gives anew replace those of the recording.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._request_to_send import Piece, RequestToSend, SecretVariable, request_to_send
 from workbench.formats.exporters._secret_removal import knowing
+from workbench.formats.exporters._socket_replay import PROGRAM, SocketReplay, socket_replay
+from workbench.ir import JsonValue
+from workbench.wire import CONNECTION, ExchangeKind
 
 WIDTH: Final = 100
 """Columns of a line of a literal."""
@@ -125,9 +132,16 @@ PATIENCE = 600
 def write(selection: ExportSelection) -> ExportResult:
     """Write every request, in order, into one program. Raises LocalProtocolError, SessionFormatError."""
     redactor = knowing(selection, salt=b"python")
-    requests, notes, left_out = list[tuple[int, RequestToSend]](), list[str](), list[str]()
+    requests, notes, left_out = list[tuple[int, RequestToSend | SocketReplay]](), list[str](), list[str]()
+    replayed = set[JsonValue]()
     for index, exchange in selection.exchanges():
+        if exchange.meta.get(CONNECTION) in replayed:
+            continue  # a turn: its messages are among those of its connection
         try:
+            if exchange.kind is ExchangeKind.WEBSOCKET and exchange.frames:
+                replayed.add(exchange.id)
+                requests.append((index, socket_replay(exchange, redactor)))
+                continue
             request = request_to_send(exchange, redactor)
         except LocalProtocolError as error:
             left_out.append(f"exchange {index + 1}: {error}")
@@ -139,15 +153,47 @@ def write(selection: ExportSelection) -> ExportResult:
     return one_file(program(requests).encode(), tuple(notes), tuple(left_out))
 
 
-def program(requests: list[tuple[int, RequestToSend]]) -> str:
-    """The program that sends requests, given with the index of their exchange."""
-    needed = list(dict.fromkeys(name for _, request in requests for name in variables(request)))
-    blocks = [head("Send the recorded requests again: the same bodies, byte for byte.", "httpx", needed)]
-    blocks.append("\n".join([*(["import os"] if needed else []), "import sys", "", "import httpx"]))
+def program(requests: Sequence[tuple[int, RequestToSend | SocketReplay]]) -> str:
+    """The program that sends requests and replays WebSockets, given with the index of their exchange."""
+    needed = list(dict.fromkeys(name for _, request in requests for name in _needed(request)))
+    sockets = [request for _, request in requests if isinstance(request, SocketReplay)]
+    is_http = len(sockets) < len(requests)
+    packages = " ".join([*(["httpx"] if is_http else []), *(["websockets"] if sockets else [])])
+    what = "the same bodies, byte for byte" if is_http else "the client's messages of a WebSocket, in their order"
+    blocks = [head(f"Send the recorded requests again: {what}.", packages, needed)]
+    plain = [*(["json"] if sockets else []), *(["os"] if needed else []), *(["sys"] if is_http else [])]
+    imports = [
+        *(["import httpx"] if is_http else []),
+        *(["from websockets.sync.client import connect"] if sockets else []),
+    ]
+    blocks.append("\n".join([*(f"import {name}" for name in plain), *([""] if plain else []), *imports]))
+    if sockets:
+        blocks.append(f"PATIENCE = {PATIENCE}\n\n\n{PROGRAM}\n")
     for index, request in requests:
         title = f"# Exchange {index + 1}\n" if len(requests) > 1 else ""
-        blocks.append(title + "\n".join(_block(request)))
+        lines = _socket_block(request) if isinstance(request, SocketReplay) else _block(request)
+        blocks.append(title + "\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def _needed(request: RequestToSend | SocketReplay) -> list[str]:
+    if isinstance(request, RequestToSend):
+        return variables(request)
+    pieces = (piece for part in (*request.protocols, *(step.data for step in request.steps)) for piece in part)
+    return [*variables(request.request), *(piece.name for piece in pieces if isinstance(piece, SecretVariable))]
+
+
+def _socket_block(replayed: SocketReplay) -> Iterator[str]:
+    yield f"URL = {text(replayed.request.url)}"
+    yield "HEADERS = ["
+    yield from (f"    {header(name, value)}," for name, value in replayed.request.headers)
+    yield "]"
+    yield f"PROTOCOLS = [{', '.join(map(text, replayed.protocols))}]"
+    yield "MESSAGES = []"
+    for step in replayed.steps:
+        yield body("DATA", step.data)
+        yield f'MESSAGES.append(("{step.opcode}", {step.count}, DATA))'
+    yield "replay(URL, HEADERS, PROTOCOLS or None, MESSAGES)"
 
 
 def head(what: str, package: str, needed: list[str]) -> str:

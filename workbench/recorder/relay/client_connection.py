@@ -14,13 +14,22 @@ from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.events import RequestHead, SafeListener
 from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector
-from workbench.recorder.relay.forward import Forward
+from workbench.recorder.relay.forward import IGNORED_UPGRADE, Forward
 from workbench.recorder.relay.refusal_log import RefusalLog
 from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.socket_tunnel import Handshake, SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire import CLIENT_LEFT
-from workbench.wire.http1 import Admission, BadMessage, BodyReader, HeadBuffer, Request, read_request, request_body
+from workbench.wire.http1 import (
+    Admission,
+    BadMessage,
+    BodyReader,
+    HeadBuffer,
+    Request,
+    other_upgrade,
+    read_request,
+    request_body,
+)
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import BreakpointGate
@@ -223,6 +232,8 @@ class ClientConnection(asyncio.Protocol):
             return self._intercept(gate, sides, upstream, request, target, body)
         if gate and gate.is_tool_hop and is_event_stream(request):
             return self._intercept(gate, None, upstream, request, target, body)
+        if upgrade := other_upgrade(request):
+            desk.refusals.tell_once(IGNORED_UPGRADE.format(upgrade[:80]))
         is_declined = gate is not None and gate.declines_compression and gate.holds_frames(upstream.url(target))
         return Forward(
             self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop, self.open_tunnel,

@@ -41,6 +41,7 @@ from workbench.wire.http1 import (
     asks_websocket,
     end_to_end,
     is_persistent,
+    other_upgrade,
     read_response,
     render,
     response_body,
@@ -48,6 +49,9 @@ from workbench.wire.http1 import (
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 _EXTENSIONS = b"sec-websocket-extensions"
+IGNORED_UPGRADE = "the client asks to switch to {}; only WebSockets are passed on, so this went on as HTTP/1.1"
+"""Note on a request; a server may ignore the wish, too, and clients have to expect that (RFC 9110 7.8)."""
+
 _HUNG_UP = "the upstream closed the connection before its response was complete"
 
 
@@ -82,6 +86,8 @@ class Forward:
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
         self._open_tunnel = open_tunnel if request.method == b"GET" and asks_websocket(request) else None
+        upgrade = other_upgrade(request)
+        self._note = IGNORED_UPGRADE.format(upgrade[:80]) if upgrade else ""
         self._declines = declines and bool(request.values(_EXTENSIONS))
         self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
         self._head_size = 0
@@ -410,4 +416,5 @@ class Forward:
             passed = {"request": self._request_digests.result()}
             if self._response:
                 passed["response"] = self._response_digests.result()
-            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, why, passed))
+            told = "; ".join(filter(None, (why, self._note)))
+            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, told, passed))

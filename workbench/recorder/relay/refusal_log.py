@@ -48,6 +48,12 @@ class RefusalLog:
         self._reasons: set[str] = set()
         self._count = 0
 
+    def tell_once(self, what: str) -> None:
+        """Report in words what is not a refusal, once."""
+        if what not in self._reasons and len(self._reasons) < MAX_RECORDED_REFUSALS:
+            self._reasons.add(what)
+            self._on_refusal(what)
+
     def add(self, block: bytes, bad: BadMessage, answer: Reply, now: float) -> None:
         """Take a refused request.
 

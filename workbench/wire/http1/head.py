@@ -239,6 +239,12 @@ def asks_websocket(head: Head) -> bool:
     return b"websocket" in head.tokens(b"upgrade") and b"upgrade" in head.tokens(b"connection")
 
 
+def other_upgrade(head: Head) -> str:
+    """The protocols other than WebSocket that a request asks to switch to; empty for none."""
+    asked = [name.decode("latin-1") for name in head.tokens(b"upgrade") if name != b"websocket"]
+    return ", ".join(asked) if b"upgrade" in head.tokens(b"connection") else ""
+
+
 def is_persistent(head: Head) -> bool:
     """True if the sender keeps the connection open. HTTP/1.0 is assumed to close it."""
     return head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")

@@ -19,7 +19,7 @@ from workbench.protocols.common import read_error
 from workbench.replay import Turn
 from workbench.rules import Inspector
 from workbench.simulator import Simulator
-from workbench.wire import Exchange, Headers, HttpRequest, HttpResponse, Origin, State, loads
+from workbench.wire import CONNECTION, Exchange, Headers, HttpRequest, HttpResponse, Origin, State, loads
 from workbench.wire.session import MemorySession, Session
 
 _OPEN = "the request has pending calls: the test does not require their results"
@@ -213,8 +213,8 @@ def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
 
 
 def _plain(exchange: Exchange) -> Exchange:
-    """An exchange without client, notes and importer metadata, except for the mark of added framing."""
-    meta = {name: value for name, value in exchange.meta.items() if name == "framing"}
+    """An exchange without client, notes and importer metadata, except for the mark of added framing and a WebSocket."""
+    meta = {name: value for name, value in exchange.meta.items() if name in ("framing", CONNECTION)}
     return replace(exchange, meta=meta, client="", note="", parent=None, branch="", damage=(), origin=Origin.IMPORTED)
 
 
