@@ -103,7 +103,7 @@ def _as_socket(url: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _protocols(shaken: HttpRequest, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
-    """The names that were offered; of one that has a key in it only what stands before the last dot is plain."""
+    """The names that were offered; of one with a key in it, only the part before the last dot is plain."""
     secret = next((piece for piece in pieces if isinstance(piece, SecretVariable)), None)
     for name in (shaken.headers.get("sec-websocket-protocol") or "").split(","):
         plain, dot, _ = name.strip().rpartition(".")

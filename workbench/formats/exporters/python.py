@@ -1,7 +1,7 @@
 """Writes requests as a Python program that sends them again with httpx, bodies byte for byte.
 
 Of a WebSocket the messages of the client are sent, each once the server is as far as it was in the recording; ids that
-the server gives anew replace those of the recording.
+the server gives in the new run replace those of the recording.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def write(selection: ExportSelection) -> ExportResult:
 
 def program(requests: Sequence[tuple[int, RequestToSend | SocketReplay]]) -> str:
     """The program that sends requests and replays WebSockets, given with the index of their exchange."""
-    needed = list(dict.fromkeys(name for _, request in requests for name in _needed(request)))
+    needed = list(dict.fromkeys(name for _, request in requests for name in _variables_of(request)))
     sockets = [request for _, request in requests if isinstance(request, SocketReplay)]
     is_http = len(sockets) < len(requests)
     packages = " ".join([*(["httpx"] if is_http else []), *(["websockets"] if sockets else [])])
@@ -176,7 +176,7 @@ def program(requests: Sequence[tuple[int, RequestToSend | SocketReplay]]) -> str
     return "\n\n".join(blocks) + "\n"
 
 
-def _needed(request: RequestToSend | SocketReplay) -> list[str]:
+def _variables_of(request: RequestToSend | SocketReplay) -> list[str]:
     if isinstance(request, RequestToSend):
         return variables(request)
     pieces = (piece for part in (*request.protocols, *(step.data for step in request.steps)) for piece in part)
