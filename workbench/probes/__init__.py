@@ -99,11 +99,11 @@ def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
         UsageError: there is no such probe, or its file cannot be read.
         ProfileError, UnreadableInput: a user's file is not a probe.
     """
-    asked = tuple(dict.fromkeys(names))
+    unique = tuple(dict.fromkeys(names))
     known, own_files = all_probes(), own_probes()
     shipped = {probe.name for probe in known}
     mine: list[Probe] = []
-    for name in asked:
+    for name in unique:
         if name in shipped or name == "all":
             continue
         if is_path(name):
@@ -118,7 +118,7 @@ def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
             raise UsageError(
                 f"your probe {probe.name!r} has the same name as a built-in probe", hint="rename your probe"
             )
-    return (*(p for p in known if p.name in asked or "all" in asked or (not asked and p.is_core)), *mine)
+    return (*(p for p in known if p.name in unique or "all" in unique or (not unique and p.is_core)), *mine)
 
 
 def _names() -> Mapping[str, str]:

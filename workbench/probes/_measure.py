@@ -71,8 +71,8 @@ def why_unmeasured(exchange: Exchange) -> str:
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if response.status >= 500 or (refusal and refusal.is_unjudged):
         answer = decoded.response
-        told = answer.error.message if answer and answer.error else response.reason
-        return f"status {response.status}: {told}"
+        reason = answer.error.message if answer and answer.error else response.reason
+        return f"status {response.status}: {reason}"
     if exchange.state is State.ABORTED:
         return f"incomplete response: {exchange.note or 'the connection ended'}"
     return ""
@@ -133,15 +133,15 @@ async def measure(
     """
     subject = measurement.subject
     for probe in probes:
-        made: list[Sample] = []
+        finished_samples: list[Sample] = []
         evidence: list[int] = []
         for number in range(samples):
             run = ProbeRun(probe, replace(subject, nonce=nonce()))
             await _send_all(run, sender, measurement, evidence, number)
             assert run.sample
-            made.append(run.sample)
-            is_last = number + 1 == samples or _is_given_up(made)
-            result = verdict(probe.name, made, evidence, clock()) if is_last else None
+            finished_samples.append(run.sample)
+            is_last = number + 1 == samples or _is_given_up(finished_samples)
+            result = verdict(probe.name, finished_samples, evidence, clock()) if is_last else None
             if result:
                 measurement.results.append(result)
                 subject = replace(subject, parser=_parser(result, subject))

@@ -78,7 +78,7 @@ class Subject:
         Args:
             params: more of ``protocols.PARAMS``; those that the protocol does not support are dropped.
         """
-        meant = ModelRequest(
+        model_request = ModelRequest(
             protocol=self.protocol,
             model=self.model,
             messages=(*messages, *((Message("user", (Text(words),)),) if words else ())),
@@ -90,7 +90,7 @@ class Subject:
             thinking=self.thinking,
             params={"max_tokens": MAX_TOKENS, **params},
         )
-        return self.write(meant)
+        return self.write(model_request)
 
     def write(self, model_request: ModelRequest) -> HttpRequest:
         """Encode a request in normal form for this protocol and provider; unsupported parts are dropped."""
@@ -126,11 +126,11 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
         UsageError: the target does not support the protocol, or the model is unknown.
     """
     known = probe_protocols(target)
-    wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
-    protocols.get(wanted)
-    if known and wanted not in known:
-        raise UsageError(f"{target.name} does not support {wanted}", hint=f"supported: {', '.join(known)}")
-    return Subject(target, wanted, model or target.model or _first_model(target), "")
+    chosen_protocol = protocol or (known[0] if known else protocols.MOST_COMMON)
+    protocols.get(chosen_protocol)
+    if known and chosen_protocol not in known:
+        raise UsageError(f"{target.name} does not support {chosen_protocol}", hint=f"supported: {', '.join(known)}")
+    return Subject(target, chosen_protocol, model or target.model or _first_model(target), "")
 
 
 def _first_model(target: Target) -> str:
@@ -153,7 +153,7 @@ def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
     from workbench.config import safeyaml
     from workbench.simulator import ScriptedModel, dials_of
 
-    given: dict[str, JsonValue] = {"mends": 1}
+    dial_values: dict[str, JsonValue] = {"mends": 1}
     for text in dials:
         name, equals, value = text.partition("=")
         if not equals:
@@ -161,8 +161,8 @@ def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
                 (f"the dial {text!r:.60} does not have the form NAME=VALUE"),
                 hint="workbench simulate --help lists them",
             )
-        given[name] = value if name == "http" else safeyaml.load(value.encode(), name="the dial")
-    return ScriptedModel(dials_of(given))
+        dial_values[name] = value if name == "http" else safeyaml.load(value.encode(), name="the dial")
+    return ScriptedModel(dials_of(dial_values))
 
 
 class Outcome(StrEnum):

@@ -78,9 +78,9 @@ class Toolbox:
         digest = hmac.digest(self.secret.encode(), f"{a}+{b}".encode(), "sha256")
         return 100_000 + int.from_bytes(digest[:4], "big") % 900_000
 
-    def receipts(self, given: Iterable[JsonValue]) -> set[str]:
+    def receipts(self, argument_values: Iterable[JsonValue]) -> set[str]:
         """Receipts of calls to ``probe_add``, given their arguments."""
-        pairs = (both for arguments in given if (both := numbers(arguments)))
+        pairs = (both for arguments in argument_values if (both := numbers(arguments)))
         return {str(self.receipt(a, b)) for a, b in pairs}
 
     def run(self, step: AnswerCall) -> CallResult:
@@ -97,18 +97,18 @@ class Toolbox:
             return refusal_result(ArgumentRefusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
         return tool(step.arguments)
 
-    def _echo(self, given: JsonValue) -> CallResult:
-        return CallResult(dumps(given).decode("utf-8", "replace"))
+    def _echo(self, arguments: JsonValue) -> CallResult:
+        return CallResult(dumps(arguments).decode("utf-8", "replace"))
 
-    def _add(self, given: JsonValue) -> CallResult:
-        both = numbers(given)
+    def _add(self, arguments: JsonValue) -> CallResult:
+        both = numbers(arguments)
         if both is None:
             return _wrong("a and b have to be whole numbers")
         a, b = both
         return CallResult(dumps({"sum": a + b, "receipt": self.receipt(a, b)}).decode())
 
-    def _fail_once(self, given: JsonValue) -> CallResult:
-        path = given.get("path") if isinstance(given, dict) else None
+    def _fail_once(self, arguments: JsonValue) -> CallResult:
+        path = arguments.get("path") if isinstance(arguments, dict) else None
         if not isinstance(path, str) or not path.startswith("/"):
             return refusal_result(
                 ArgumentRefusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
@@ -116,9 +116,9 @@ class Toolbox:
         return CallResult(f"42 lines in {path}")
 
 
-def numbers(given: JsonValue) -> tuple[int, int] | None:
+def numbers(arguments: JsonValue) -> tuple[int, int] | None:
     """The operands of a call to ``probe_add``; None if they are no integers."""
-    a, b = (given.get(name) if isinstance(given, dict) else None for name in ("a", "b"))
+    a, b = (arguments.get(name) if isinstance(arguments, dict) else None for name in ("a", "b"))
     if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, int) and isinstance(b, int)):
         return None
     return a, b

@@ -44,12 +44,12 @@ def thinking(subject: Subject, words: str) -> DriveSteps:
 
     Its loop keeps all reasoning, with every contract.
     """
-    tried: list[PlayedConversation] = []
+    conversations: list[PlayedConversation] = []
     for way in thinking_requests(subject):
-        tried.append((yield from _ask(subject, words, way)))
-        if tried[-1].calls and tried[-1].reasoning(0):
-            return tried[-1]
-    return next((one for one in tried if one.calls), tried[-1])
+        conversations.append((yield from _ask(subject, words, way)))
+        if conversations[-1].calls and conversations[-1].reasoning(0):
+            return conversations[-1]
+    return next((one for one in conversations if one.calls), conversations[-1])
 
 
 def thinking_requests(subject: Subject) -> Iterator[ThinkingRequest]:
@@ -97,11 +97,11 @@ def rewrite_parts(request: HttpRequest, protocol: str, change: Callable[[Part], 
     """The request with changed parts; None if they cannot be encoded, or nothing changes."""
     adapter, text = protocols.get(protocol), request.body.raw
     try:
-        meant = adapter.decode_request(text)
-        messages = tuple(replace(m, parts=tuple(map(change, m.parts))) for m in meant.messages)
-        if messages == meant.messages:
+        decoded = adapter.decode_request(text)
+        messages = tuple(replace(m, parts=tuple(map(change, m.parts))) for m in decoded.messages)
+        if messages == decoded.messages:
             return None
-        return with_body(request, adapter.encode_request(replace(meant, messages=messages), text), text)
+        return with_body(request, adapter.encode_request(replace(decoded, messages=messages), text), text)
     except (LocalProtocolError, WireError, ProtocolMismatch):
         return None
 

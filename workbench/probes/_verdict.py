@@ -94,10 +94,10 @@ def verdict(probe: str, samples: Sequence[Sample], evidence: Sequence[int] = (),
 
 def _words(outcome: Outcome, samples: Sequence[Sample]) -> str:
     """Explanation of the most frequent sample that decided the outcome."""
-    for wanted in (outcome, Outcome.FAIL, Outcome.PARTIAL):
-        said = [s.words for s in samples if s.outcome is wanted]
-        if said:
-            return Counter(said).most_common(1)[0][0]
+    for outcome_kind in (outcome, Outcome.FAIL, Outcome.PARTIAL):
+        explanations = [s.words for s in samples if s.outcome is outcome_kind]
+        if explanations:
+            return Counter(explanations).most_common(1)[0][0]
     return "" if samples else "no samples"
 
 
@@ -105,9 +105,9 @@ def _facts(samples: Sequence[Sample]) -> dict[str, JsonValue]:
     """Most frequent value of each fact; the first one if several are equally frequent."""
     found: dict[str, JsonValue] = {}
     for name in dict.fromkeys(name for sample in samples for name in sample.facts):
-        said = [sample.facts[name] for sample in samples if name in sample.facts]
-        counts = Counter(dumps(value) for value in said)
-        found[name] = max(said, key=lambda value: counts[dumps(value)])
+        values = [sample.facts[name] for sample in samples if name in sample.facts]
+        counts = Counter(dumps(value) for value in values)
+        found[name] = max(values, key=lambda value: counts[dumps(value)])
     return found
 
 

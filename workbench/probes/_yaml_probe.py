@@ -125,20 +125,20 @@ def _play(
     otherwise: Mapping[str, JsonValue],
 ) -> Script:
     broken: list[str] = []
-    for number, asked in enumerate(requests):
-        asking = replace(subject, thinking=asked.thinking or subject.thinking)
+    for number, written_request in enumerate(requests):
+        asking = replace(subject, thinking=written_request.thinking or subject.thinking)
         request = asking.request(
-            asked.words.replace("{nonce}", subject.nonce),
-            asked.tools,
-            choice=asked.choice,
-            stream=asked.stream,
-            system=asked.system.replace("{nonce}", subject.nonce),
-            params=asked.params,
+            written_request.words.replace("{nonce}", subject.nonce),
+            written_request.tools,
+            choice=written_request.choice,
+            stream=written_request.stream,
+            system=written_request.system.replace("{nonce}", subject.nonce),
+            params=written_request.params,
         )
         title = f"request {number + 1} of {len(requests)}"
-        limits = Limits(asked.turns, repeats=0)
-        played = yield from drive(asking, request, title, _runner(subject, asked), limits=limits)
-        wrong = wrong_of(played, asked.expected, subject.nonce)
+        limits = Limits(written_request.turns, repeats=0)
+        played = yield from drive(asking, request, title, _runner(subject, written_request), limits=limits)
+        wrong = wrong_of(played, written_request.expected, subject.nonce)
         broken += [f"request {number + 1}: {wrong[0]}"] if wrong else []
     return _sample(broken, len(requests), facts, otherwise)
 
@@ -154,8 +154,8 @@ def _runner(subject: Subject, written_request: WrittenRequest) -> Any:
     box = Toolbox(subject.nonce)
 
     def run(step: AnswerCall) -> CallResult:
-        told = written_request.results.get(step.call.name or "")
-        return box.run(step) if told is None else CallResult(told.replace("{nonce}", subject.nonce))
+        result_text = written_request.results.get(step.call.name or "")
+        return box.run(step) if result_text is None else CallResult(result_text.replace("{nonce}", subject.nonce))
 
     return run
 
@@ -189,28 +189,28 @@ def _fill(pattern: str, nonce: str) -> str:
     return pattern.replace("{nonce}", nonce)
 
 
-def _are(calls: Sequence[ToolCallIR], wanted: Sequence[tuple[str, Mapping[str, JsonValue]]], nonce: str) -> bool:
-    return len(calls) == len(wanted) and all(
+def _are(calls: Sequence[ToolCallIR], expected: Sequence[tuple[str, Mapping[str, JsonValue]]], nonce: str) -> bool:
+    return len(calls) == len(expected) and all(
         call.name == name and all(_holds(call.input, key, value, nonce) for key, value in arguments.items())
-        for call, (name, arguments) in zip(calls, wanted, strict=True)
+        for call, (name, arguments) in zip(calls, expected, strict=True)
     )
 
 
-def _holds(given: JsonValue, key: str, value: JsonValue, nonce: str) -> bool:
-    wanted = _fill(value, nonce) if isinstance(value, str) else value
-    return isinstance(given, dict) and key in given and given[key] == wanted and type(given[key]) is type(wanted)
+def _holds(args: JsonValue, key: str, value: JsonValue, nonce: str) -> bool:
+    expected = _fill(value, nonce) if isinstance(value, str) else value
+    return isinstance(args, dict) and key in args and args[key] == expected and type(args[key]) is type(expected)
 
 
 def _call_list(calls: Sequence[ToolCallIR]) -> str:
-    told = ", ".join(f"{call.name}({call.input!r:.80})" for call in calls[:3])
-    return told or "none"
+    call_texts = ", ".join(f"{call.name}({call.input!r:.80})" for call in calls[:3])
+    return call_texts or "none"
 
 
-def _wrong_findings(played: PlayedConversation, wanted: Sequence[str]) -> list[str]:
+def _wrong_findings(played: PlayedConversation, patterns: Sequence[str]) -> list[str]:
     exchanges = tuple(decoded.exchange for decoded in played.answers)
     found = {f.rule for f in Inspector(MemorySession("probe", exchanges), protocol=played.loop.protocol).run().findings}
-    wrong = [f"{rule} was found" for rule in sorted(found) if not any(fnmatchcase(rule, p) for p in wanted)]
-    return wrong + [f"{p} was not found" for p in wanted if not any(fnmatchcase(rule, p) for rule in found)]
+    wrong = [f"{rule} was found" for rule in sorted(found) if not any(fnmatchcase(rule, p) for p in patterns)]
+    return wrong + [f"{p} was not found" for p in patterns if not any(fnmatchcase(rule, p) for rule in found)]
 
 
 # Reading
@@ -244,10 +244,10 @@ def _request(node: Node) -> WrittenRequest:
 
 def _thinking(node: Node) -> str | None:
     """One of three words; YAML reads two of them as booleans."""
-    said = {True: "on", False: "off"}.get(node.value, node.value) if isinstance(node.value, bool) else node.value
-    if said not in (None, "on", "off", "adaptive"):
+    word = {True: "on", False: "off"}.get(node.value, node.value) if isinstance(node.value, bool) else node.value
+    if word not in (None, "on", "off", "adaptive"):
         raise node.fail("on, off or adaptive")
-    return said
+    return word
 
 
 def _tool(node: Node) -> ToolDef:
@@ -352,10 +352,10 @@ def _run(path: Path, text: bytes) -> Probe:
     except (Exception, SystemExit) as error:
         line = _line(error, str(path))
         raise ProfileError(f"{type(error).__name__}: {error}"[:300], where=f"{path.name}{line}") from error
-    made = getattr(module, "probe", None)
-    if not isinstance(made, Probe):
+    probe = getattr(module, "probe", None)
+    if not isinstance(probe, Probe):
         raise ProfileError("no object 'probe' of type workbench.probes.Probe", where=path.name)
-    return made
+    return probe
 
 
 def _line(error: BaseException, path: str) -> str:

@@ -54,15 +54,15 @@ def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
     how = argument_text(done)
     if how == "broken":
         return failed("the argument text is unreadable", argument_text=how)
-    held = done.step.arguments if isinstance(done.step.arguments, dict) else {}
-    values = {name: "kept" if held.get(name) == text else "changed" for name, text in texts.items()}
+    arguments = done.step.arguments if isinstance(done.step.arguments, dict) else {}
+    values = {name: "kept" if arguments.get(name) == text else "changed" for name, text in texts.items()}
     changed = [name for name, fate in values.items() if fate == "changed"]
     if how == "strict" and not changed:
         return passed("every text arrives unchanged in the arguments", argument_text=how, argument_values=values)
-    told = [f"the argument text is {how}"] if how != "strict" else []
-    told += [f"changed: {', '.join(changed)}"] if changed else []
+    problems = [f"the argument text is {how}"] if how != "strict" else []
+    problems += [f"changed: {', '.join(changed)}"] if changed else []
     sample = failed if len(changed) == len(texts) else partly
-    return sample("; ".join(told), argument_text=how, argument_values=values)
+    return sample("; ".join(problems), argument_text=how, argument_values=values)
 
 
 def argument_text(done: AnsweredCall) -> str:

@@ -36,10 +36,10 @@ def script(subject: Subject) -> Script:
     if not all(part.text and not part.signature and not part.data for part in parts):
         return unclear(f"{parts[0].carrier} is signed or encrypted, so nothing can be inserted")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
-    told = yield from follow(
+    inserted = yield from follow(
         first.before_results(), "a codeword in the reasoning", box.run, change=_with(subject, code)
     )
-    seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
+    seen = {"turn": REFUSED if inserted.is_refused else SEEN if code in inserted.text() else UNSEEN}
     plain = yield from follow(first.before_results(), "the reasoning unchanged", box.run)
     if plain.ended.reason is EndReason.DONE:
         again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
@@ -65,10 +65,10 @@ def _with(subject: Subject, code: str) -> Change:
         return part
 
     def change(_: int, request: HttpRequest) -> HttpRequest:
-        made = rewrite_parts(request, subject.protocol, add_note)
-        if made is None:
+        rewritten = rewrite_parts(request, subject.protocol, add_note)
+        if rewritten is None:
             raise LocalProtocolError("the reasoning cannot be changed")
-        return made
+        return rewritten
 
     return change
 

@@ -23,22 +23,22 @@ def script(subject: Subject) -> Script:
     if not first.calls:
         return (yield from without_call(subject, first))
     loop = first.before_results().with_limits(Limits(1 + AGAIN, repeats=0))
-    told = yield from follow(loop, "the call was cancelled", _cancelled_result)
-    if told.is_refused:
+    second = yield from follow(loop, "the call was cancelled", _cancelled_result)
+    if second.is_refused:
         plain = yield from follow(
             first.before_results(), "a result instead of the cancellation", Toolbox(subject.nonce).run
         )
         if plain.is_refused:
             return unclear(f"every result is refused: {plain.ended.text}")
-        return failed(f"the result of the cancelled call is refused: {told.ended.text}", cancelled_calls="refused")
-    if told.ended.reason is EndReason.TURNS:
+        return failed(f"the result of the cancelled call is refused: {second.ended.text}", cancelled_calls="refused")
+    if second.ended.reason is EndReason.TURNS:
         return failed("the model repeats the call after every cancellation", cancelled_calls="repeated")
-    if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
-        return unclear(told.ended.text)
-    said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
-    loop = told.loop.with_limits(Limits(told.loop.turns + 1)).after(Say(said))
+    if second.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
+        return unclear(second.ended.text)
+    question = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
+    loop = second.loop.with_limits(Limits(second.loop.turns + 1)).after(Say(question))
     after = yield from follow(loop, "the conversation continues", _cancelled_result)
-    return evaluate(subject, told, after)
+    return evaluate(subject, second, after)
 
 
 def evaluate(subject: Subject, played_conversation: PlayedConversation, after: PlayedConversation) -> Sample:

@@ -47,23 +47,23 @@ def _mode_result(mode: str, played: PlayedConversation) -> str:
     if played.is_refused:
         return REFUSED
     names = {done.call.name for done in played.calls}
-    kept = {"auto": bool(names), "none": not names, "any": bool(names), "tool": names == {ADD.name}}
-    return HONOURED if kept[mode] else IGNORED
+    honoured_by_mode = {"auto": bool(names), "none": not names, "any": bool(names), "tool": names == {ADD.name}}
+    return HONOURED if honoured_by_mode[mode] else IGNORED
 
 
 def evaluate(fates: Mapping[str, str]) -> Sample:
     """Verdict from the results of all modes."""
     facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
-    said = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}
-    if not said:
+    tested_modes = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}
+    if not tested_modes:
         known = UNSEEN in fates.values()
         return unclear("the model made no tool call" if known else "the protocol has no tool choice", **facts)
-    kept = [mode for mode, fate in said.items() if fate == HONOURED]
-    if len(kept) == len(said):
-        return passed(f"honoured: {', '.join(kept)}", **facts)
-    rest = ", ".join(f"{mode} {fate}" for mode, fate in said.items() if fate != HONOURED)
-    if any(mode != "auto" for mode in kept):
-        return partly(f"{rest}; honoured: {', '.join(kept)}", **facts)
+    honoured = [mode for mode, fate in tested_modes.items() if fate == HONOURED]
+    if len(honoured) == len(tested_modes):
+        return passed(f"honoured: {', '.join(honoured)}", **facts)
+    rest = ", ".join(f"{mode} {fate}" for mode, fate in tested_modes.items() if fate != HONOURED)
+    if any(mode != "auto" for mode in honoured):
+        return partly(f"{rest}; honoured: {', '.join(honoured)}", **facts)
     return failed(rest, **facts)
 
 

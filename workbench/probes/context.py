@@ -25,14 +25,14 @@ TURN = 4_000
 
 def script(subject: Subject) -> Script:
     """A codeword, a history, and a question for the codeword."""
-    kept = tried = 0
+    largest_kept = largest_tried = 0
     trimming = "none"
     why = ""
     for size in SIZES:
         request = subject.request("What is the codeword? Answer with it alone.", messages=history(subject.nonce, size))
         title = f"a history of about {size:,} tokens"
         played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
-        tried = size
+        largest_tried = size
         if played.is_refused:
             trimming, why = "refused", f"a history of about {size:,} tokens is refused: {played.ended.text}"
             break
@@ -40,13 +40,13 @@ def script(subject: Subject) -> Script:
             if played.is_cut:
                 return unclear("the response reached the token limit")
             trimming, why = "silent", f"a history of about {size:,} tokens is silently truncated at its beginning"
-            if not kept and not (yield from _is_known_at_once(subject)):
+            if not largest_kept and not (yield from _is_known_at_once(subject)):
                 return unclear(
                     "the model does not repeat the codeword without a history either, so the probe is inconclusive"
                 )
             break
-        kept = size
-    return evaluate({"kept": kept, "tried": tried, "trimming": trimming}, why)
+        largest_kept = size
+    return evaluate({"kept": largest_kept, "tried": largest_tried, "trimming": trimming}, why)
 
 
 def _is_known_at_once(subject: Subject) -> Generator[Ask, Exchange, bool]:
@@ -58,11 +58,11 @@ def _is_known_at_once(subject: Subject) -> Generator[Ask, Exchange, bool]:
 
 def history(nonce: str, size: int) -> tuple[Message, ...]:
     """Messages with about this many tokens, and the codeword in the first."""
-    made = [Message("user", (Text(f"The codeword is {nonce}. Keep it in mind, and say ok."),)), _ok()]
-    for left in range(size * BYTES_PER_TOKEN, 0, -TURN):
-        text = (LINE * (TURN // len(LINE) + 1))[: min(left, TURN)]
-        made += [Message("user", (Text(f"Read this, and say ok.\n{text}"),)), _ok()]
-    return tuple(made)
+    messages = [Message("user", (Text(f"The codeword is {nonce}. Keep it in mind, and say ok."),)), _ok()]
+    for remaining_bytes in range(size * BYTES_PER_TOKEN, 0, -TURN):
+        text = (LINE * (TURN // len(LINE) + 1))[: min(remaining_bytes, TURN)]
+        messages += [Message("user", (Text(f"Read this, and say ok.\n{text}"),)), _ok()]
+    return tuple(messages)
 
 
 def _ok() -> Message:

@@ -47,8 +47,8 @@ def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
 
 def style(parser: str) -> str:
     """Name of a text format in a profile: ``"json-text"`` if arguments are JSON, else ``"xml"``."""
-    written = formats.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
-    return "json-text" if '"key"' in written else "xml"
+    sample_call = formats.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
+    return "json-text" if '"key"' in sample_call else "xml"
 
 
 def _says(call: ToolCallIR, nonce: str) -> bool:

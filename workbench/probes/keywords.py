@@ -115,10 +115,10 @@ def _find_ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exch
     played: PlayedConversation = yield from drive(
         subject, request, "a call that violates its schema", Toolbox(subject.nonce).run, limits=Limits(1)
     )
-    held = played.calls[0].call.input if played.calls else None
-    if not isinstance(held, dict):
+    arguments = played.calls[0].call.input if played.calls else None
+    if not isinstance(arguments, dict):
         return []
-    return [name for n, name in enumerate(names) if f"p{n}" in held and not _fits(name, held[f"p{n}"])]
+    return [name for n, name in enumerate(names) if f"p{n}" in arguments and not _fits(name, arguments[f"p{n}"])]
 
 
 def _fits(name: str, value: JsonValue) -> bool:
@@ -135,13 +135,13 @@ def evaluate(refused: list[str], unresolved: list[str], ignored: list[str], stri
         "ignored_keywords": sorted(ignored),
         "strict_tools": strict,
     }
-    told = [f"refused: {', '.join(refused)}"] if refused else []
-    told += [f"not resolved: {', '.join(unresolved)}"] if unresolved else []
-    told += [f"accepted but not enforced: {', '.join(ignored)}"] if ignored else []
-    told += ["strict tools are refused"] if strict == "refused" else []
+    notes = [f"refused: {', '.join(refused)}"] if refused else []
+    notes += [f"not resolved: {', '.join(unresolved)}"] if unresolved else []
+    notes += [f"accepted but not enforced: {', '.join(ignored)}"] if ignored else []
+    notes += ["strict tools are refused"] if strict == "refused" else []
     if len(refused) == len(KEYWORDS):
         return failed("every keyword is refused", **facts)
-    return partly("; ".join(told), **facts) if told else passed("every keyword is accepted and enforced", **facts)
+    return partly("; ".join(notes), **facts) if notes else passed("every keyword is accepted and enforced", **facts)
 
 
 probe = Probe("keywords", "which schema keywords are refused or ignored?", MOST + 4, script, tokens=12_000)

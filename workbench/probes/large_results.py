@@ -31,13 +31,13 @@ def script(subject: Subject) -> Script:
     first = yield from drive(subject, request, "a call with a long result", box.run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
-    accepted = read = tried = 0
+    accepted = read = largest_tried = 0
     why = ""
     for size in SIZES:
         text = filler(size, code)
         title = f"a result of {size:,} bytes"
         played = yield from follow(first.before_results(), title, lambda _, text=text: CallResult(text))  # type: ignore[misc]
-        tried = size
+        largest_tried = size
         if played.is_refused:
             why = f"{size:,} bytes are refused: {played.ended.text}"
             break
@@ -50,7 +50,7 @@ def script(subject: Subject) -> Script:
                 return unclear("the model does not read a short result either, so the probe is inconclusive")
             break
         read = size
-    return evaluate({"accepted": accepted, "read": read, "tried": tried}, why)
+    return evaluate({"accepted": accepted, "read": read, "tried": largest_tried}, why)
 
 
 def _is_short_read(first: PlayedConversation, code: str) -> Generator[Ask, Exchange, bool]:

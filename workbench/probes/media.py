@@ -42,8 +42,8 @@ def script(subject: Subject) -> Script:
             return (yield from _test_refusal(first, box, played))
         if played.ended.reason is EndReason.DONE and played.is_cut:
             return unclear("the response reached the token limit")
-        said = played.text().lower()
-        seen.append([name for name in COLOURS if name in said] == [colour])
+        response_text = played.text().lower()
+        seen.append([name for name in COLOURS if name in response_text] == [colour])
     return evaluate(seen)
 
 

@@ -62,18 +62,18 @@ def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]
         request = _replace_string(request, stands_for, name)
     box = Toolbox(subject.nonce)
     played = yield from drive(subject, request, "tools with unusual names", box.run, limits=Limits(1))
-    came = {done.call.name for done in played.calls}
-    return {} if played.is_refused or not came <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
+    called_names = {done.call.name for done in played.calls}
+    return {} if played.is_refused or not called_names <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 
 
 def _try_name(subject: Subject, request: HttpRequest, kind: str, name: str) -> Generator[Ask, Exchange, str]:
-    made = _replace_string(request, str(ECHO.name), name)
+    renamed_request = _replace_string(request, str(ECHO.name), name)
     box = Toolbox(subject.nonce)
-    played = yield from drive(subject, made, f"the name of a tool: {kind}", box.run, limits=Limits(1))
+    played = yield from drive(subject, renamed_request, f"the name of a tool: {kind}", box.run, limits=Limits(1))
     if played.is_refused:
         return "refused"
-    came = {done.call.name for done in played.calls}
-    return "unseen" if not came else "taken" if came == {name} else "changed"
+    called_names = {done.call.name for done in played.calls}
+    return "unseen" if not called_names else "taken" if called_names == {name} else "changed"
 
 
 def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
@@ -110,11 +110,11 @@ def evaluate(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     facts: dict[str, JsonValue] = {"tool_names": dict(names), "call_ids": dict(ids)}
     bad = [f"{kind} {fate}" for kind, fate in names.items() if fate in ("refused", "changed")]
     bad_ids = [kind for kind, fate in ids.items() if fate == "refused"]
-    told = [f"names: {', '.join(bad)}"] if bad else []
-    told += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
+    problems = [f"names: {', '.join(bad)}"] if bad else []
+    problems += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
     if any(names[kind] in ("refused", "changed") for kind in USUAL):
-        return failed("; ".join(told), **facts)
-    return partly("; ".join(told), **facts) if told else passed("all names and ids are accepted", **facts)
+        return failed("; ".join(problems), **facts)
+    return partly("; ".join(problems), **facts) if problems else passed("all names and ids are accepted", **facts)
 
 
 probe = Probe("names", "which tool names and tool call ids are accepted?", 12 + len(IDS), script, tokens=6000)

@@ -33,8 +33,8 @@ def script(subject: Subject) -> Script:
     first = yield from thinking(subject, words)
     if not first.calls:
         return (yield from without_call(subject, first))
-    came = [part.carrier.value for part in first.reasoning(0)]
-    if not came:
+    carriers = [part.carrier.value for part in first.reasoning(0)]
+    if not carriers:
         return unclear(
             "no reasoning was received with a tool call", reasoning_carrier="none", requires_reasoning_replay=False
         )
@@ -42,12 +42,12 @@ def script(subject: Subject) -> Script:
     whole = yield from _send_results(first, VERBATIM, box)
     fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
     uses = _uses(whole, box)
-    made = replay_variants(_next_request(first.before_results(), box), first.loop.protocol)
+    variants = replay_variants(_next_request(first.before_results(), box), first.loop.protocol)
     for name in VARIANTS:
-        fates[name] = yield from _try_variant(first, name, box, made[name], uses=uses)
+        fates[name] = yield from _try_variant(first, name, box, variants[name], uses=uses)
     for name in (STALE, FORGOTTEN):
         fates[name] = yield from _later(whole, name, box)
-    return evaluate(came[0], fates)
+    return evaluate(carriers[0], fates)
 
 
 def _send_results(
@@ -74,10 +74,10 @@ def _later(whole: PlayedConversation, name: str, box: Toolbox) -> Generator[Ask,
     if whole.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return UNTRIED
     loop = whole.loop.with_limits(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
-    made = replay_variants(_next_request(loop, box), loop.protocol)["missing"] if name == FORGOTTEN else None
-    if isinstance(loop.step, LoopEnd) or (name == FORGOTTEN and made is None):
+    variant = replay_variants(_next_request(loop, box), loop.protocol)["missing"] if name == FORGOTTEN else None
+    if isinstance(loop.step, LoopEnd) or (name == FORGOTTEN and variant is None):
         return UNTRIED
-    change = (lambda _, request: made or request) if made else None
+    change = (lambda _, request: variant or request) if variant else None
     played = yield from follow(loop, f"reasoning of the previous turn: {name}", box.run, change=change)
     return REFUSED if played.is_refused else IGNORED
 
@@ -96,8 +96,8 @@ def _next_request(loop: ConversationLoop, box: Toolbox) -> HttpRequest:
 
 def _uses(played: PlayedConversation, box: Toolbox) -> bool:
     """The answer contains a receipt of the sample."""
-    said = digits(played.text())
-    return any(receipt in said for receipt in box.receipts(done.step.arguments for done in played.calls))
+    response_digits = digits(played.text())
+    return any(receipt in response_digits for receipt in box.receipts(done.step.arguments for done in played.calls))
 
 
 def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
@@ -113,12 +113,12 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
         if fates["missing"] in (IGNORED, NEEDED):
             return partly(f"unchanged {carrier} is refused and must be removed", **facts)
         return failed("the provider refuses the request with reasoning, and also without it", **facts)
-    told = [
+    needs = [
         f"{what} when {', '.join(names)}"
         for what in (REFUSED, NEEDED)
         if (names := [name for name, fate in fates.items() if fate == what])
     ]
-    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(told) or "no other form is refused"), **facts)
+    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(needs) or "no other form is refused"), **facts)
 
 
 def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:

@@ -51,9 +51,9 @@ def evaluate(value: JsonValue, rungs: tuple[ladder.ArgumentStep, ...]) -> Sample
 
 def shapes(value: JsonValue) -> dict[str, bool]:
     """Shape → whether a call has it as declared, before any repair."""
-    wrong, held = wrong_keys(value), value if isinstance(value, dict) else {}
+    wrong, arguments = wrong_keys(value), value if isinstance(value, dict) else {}
     return {
-        "schema_required": all(name in held for name in SHAPES.schema["required"]),
+        "schema_required": all(name in arguments for name in SHAPES.schema["required"]),
         **{f"schema_{shape}": name not in wrong for shape, name in OF_SHAPE.items()},
     }
 
@@ -61,11 +61,11 @@ def shapes(value: JsonValue) -> dict[str, bool]:
 def wrong_keys(value: JsonValue) -> list[str]:
     """Properties that are missing or invalid."""
     properties = SHAPES.schema["properties"]
-    held = value if isinstance(value, dict) else {}
+    arguments = value if isinstance(value, dict) else {}
     return [
         name
         for name, schema in properties.items()
-        if name not in held or ladder.climb(None, {"v": held[name]}, _alone(schema)).faults
+        if name not in arguments or ladder.climb(None, {"v": arguments[name]}, _alone(schema)).faults
     ]
 
 

@@ -50,10 +50,10 @@ def _ask(subject: Subject, *, stream: bool) -> DriveSteps:
 
 def _with_usage(request: HttpRequest, protocol: str) -> HttpRequest:
     """The request with token counts requested, if streams contain them only on request."""
-    wanted = protocols.get(protocol).traits.usage_request
-    if not wanted:
+    usage_params = protocols.get(protocol).traits.usage_request
+    if not usage_params:
         return request
-    return apply_changes(request, request.body.raw, [Insert(f"/{name}", value) for name, value in wanted.items()])
+    return apply_changes(request, request.body.raw, [Insert(f"/{name}", value) for name, value in usage_params.items()])
 
 
 def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: Subject) -> Sample:

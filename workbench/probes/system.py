@@ -28,14 +28,14 @@ def script(subject: Subject) -> Script:
     top = subject.request(ASKED, system=words, messages=turns)
     plain = subject.request(ASKED, messages=turns)
     adapter = subject.adapter
-    made = {
+    requests = {
         "top": top,
         "first": _with_message(plain, adapter, "system", words, 0),
         "middle": _with_message(plain, adapter, "system", words, 2),
         "developer": _with_message(plain, adapter, "developer", words, 0),
     }
     fates: dict[str, str] = {}
-    for place, request in made.items():
+    for place, request in requests.items():
         is_same = place != "top" and request.body.raw == top.body.raw
         fates[place] = AS_TOP if is_same else (yield from _ask(subject, request, place))
     if fates["top"] == "refused":
@@ -67,10 +67,10 @@ def _ask(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask, E
 def evaluate(fates: Mapping[str, str]) -> Sample:
     """Verdict: accepted instructions have to be read."""
     facts: dict[str, JsonValue] = {"system_placement": dict(fates)}
-    told = ", ".join(f"{place} {fate}" for place, fate in fates.items())
+    fate_list = ", ".join(f"{place} {fate}" for place, fate in fates.items())
     if fates["top"] != "seen":
-        return failed(told, **facts)
-    return (partly if "ignored" in fates.values() else passed)(told, **facts)
+        return failed(fate_list, **facts)
+    return (partly if "ignored" in fates.values() else passed)(fate_list, **facts)
 
 
 probe = Probe("system", "in which positions are system instructions accepted and read?", 5, script, tokens=1500)

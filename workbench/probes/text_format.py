@@ -19,15 +19,15 @@ NATIVE, NONE, CUT = "native", "none", "cut"
 
 def script(subject: Subject) -> Script:
     """Three ways to request a call: one tool, one of two, and after some thought."""
-    asked = (
+    questions = (
         (f"Call probe_echo with the text {subject.nonce}.", (ECHO,)),
         ("Add 19 and 23 with one of your tools.", (ECHO, ADD)),
         (f"Think about which tool returns a text, then call it with the text {subject.nonce}.", (ADD, ECHO)),
     )
     found: list[str] = []
-    for number, (words, tools) in enumerate(asked):
+    for number, (words, tools) in enumerate(questions):
         request = subject.request(words, tools)
-        title = f"call {number + 1} of {len(asked)}"
+        title = f"call {number + 1} of {len(questions)}"
         played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
             return (yield from without_call(subject, played))
@@ -54,14 +54,14 @@ def evaluate(found: list[str]) -> Sample:
     texts = Counter({name: n for name, n in counts.items() if name not in (NATIVE, NONE)})
     best = texts.most_common(1)[0][0].partition(" ")[0] if texts else ""
     facts = {"text_formats": dict(counts), "text_format": best}
-    told = ", ".join(f"{name} {n}" for name, n in counts.items())
+    count_list = ", ".join(f"{name} {n}" for name, n in counts.items())
     if not counts:
         return unclear("every response reached the token limit before any tool call")
     if set(counts) == {NONE}:
         return failed(f"none of {counts[NONE]} responses contains a call", **facts)
     if set(counts) == {NATIVE}:
         return passed("every tool call has the protocol's format", **facts)
-    return partly(f"calls: {told}", **facts)
+    return partly(f"calls: {count_list}", **facts)
 
 
 probe = Probe("text-format", "which calls remain in text, and in which format?", 4, script, tokens=1800)

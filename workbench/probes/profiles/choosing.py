@@ -54,14 +54,14 @@ def stale(
     if why or profile is None:
         return tuple(DueProbe(probe, why) for probe in known if probe.is_core)
     measured = {result.probe: result for result in profile.results if _tells(result)}
-    made: list[DueProbe] = []
+    due_probes: list[DueProbe] = []
     for probe in known:
         result = measured.get(probe.name)
         if result is None and probe.is_core:
-            made.append(DueProbe(probe, "never measured"))
+            due_probes.append(DueProbe(probe, "never measured"))
         elif result and now - (result.at or profile.verified_at) > ttl:
-            made.append(DueProbe(probe, f"measured {_days(now - (result.at or profile.verified_at))} ago"))
-    return tuple(made)
+            due_probes.append(DueProbe(probe, f"measured {_days(now - (result.at or profile.verified_at))} ago"))
+    return tuple(due_probes)
 
 
 def light(
@@ -79,11 +79,11 @@ def light(
 
 def within(due: Sequence[DueProbe], budget: int, samples: int = 1) -> tuple[tuple[DueProbe, ...], tuple[DueProbe, ...]]:
     """Probes that fit a budget of requests, in order; and the others."""
-    taken: list[DueProbe] = []
+    affordable: list[DueProbe] = []
     for each in due:
-        if sum(d.probe.requests for d in (*taken, each)) * samples <= budget:
-            taken.append(each)
-    return tuple(taken), tuple(each for each in due if each not in taken)
+        if sum(d.probe.requests for d in (*affordable, each)) * samples <= budget:
+            affordable.append(each)
+    return tuple(affordable), tuple(each for each in due if each not in affordable)
 
 
 def _tells(result: ProbeResult) -> bool:
@@ -145,12 +145,12 @@ class ProfileChoice:
 
     def as_json(self) -> dict[str, JsonValue]:
         """``profile`` and ``corrections`` of a JSON output."""
-        told = self.profile and {
+        summary = self.profile and {
             **self.profile.key._asdict(),
             "verified_at": self.profile.verified_at,
             "stale": [due.probe.name for due in self.due],
         }
-        return {"profile": told, "corrections": [each.as_json() for each in self.decided]}
+        return {"profile": summary, "corrections": [each.as_json() for each in self.decided]}
 
 
 def choose(
@@ -177,10 +177,10 @@ def of_request(
         protocol: to write it in; empty for its own if the target supports it, else the target's.
     """
     request = decoded.request
-    asked = model or target.model or (request.model if request else "")
+    model_name = model or target.model or (request.model if request else "")
     own, spoken = decoded.protocol or "", target.protocols
-    wanted = protocol or (own if own in spoken or not spoken else spoken[0])
-    return of_target(profiles, target, asked or "", wanted)
+    chosen_protocol = protocol or (own if own in spoken or not spoken else spoken[0])
+    return of_target(profiles, target, model_name or "", chosen_protocol)
 
 
 def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:

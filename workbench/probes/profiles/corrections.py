@@ -203,15 +203,15 @@ def corrections(profile: CapabilityProfile | None, fall: Fall = NO_FALL) -> tupl
         profile: None if nothing was measured.
         fall: required fallback.
     """
-    made: list[Correction] = []
+    required: list[Correction] = []
     for name, kind in KINDS.items():
         found = kind.requested_by(profile) if profile else None
         level, value = _FALLING.get(name, (None, True))
         if found and profile:
-            made.append(_correction(name, found[0], _measured_reason(profile, found[1])))
+            required.append(_correction(name, found[0], _measured_reason(profile, found[1])))
         elif level is not None and (why := fall.why(level)):
-            made.append(_correction(name, value, why))
-    return tuple(made)
+            required.append(_correction(name, value, why))
+    return tuple(required)
 
 
 def apply_switches(
@@ -260,16 +260,16 @@ def _correction(name: str, value: JsonValue, why: str) -> Correction:
 def _measured_reason(profile: CapabilityProfile, fact: str) -> str:
     """The fact with its samples and date."""
     value = profile.fact(fact)
-    said = {True: "yes", False: "no"}[value] if isinstance(value, bool) else _short(value)
+    value_text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else _short(value)
     result = next((r for r in profile.results if fact in r.facts), None)
-    told = f" ({result.outcome.value} in {_samples(result)})" if result else ""
+    sample_text = f" ({result.outcome.value} in {_samples(result)})" if result else ""
     at = result.at if result else profile.verified_at
-    return f"{fact}: {said}{told}, measured {datetime.fromtimestamp(at, UTC).date().isoformat()}"
+    return f"{fact}: {value_text}{sample_text}, measured {datetime.fromtimestamp(at, UTC).date().isoformat()}"
 
 
 def _short(value: JsonValue) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {held}" for key, held in value.items())
+        return ", ".join(f"{key} {entry}" for key, entry in value.items())
     return str(value) or "none"
 
 

@@ -82,31 +82,31 @@ def correct(
         protocol: of the request.
         earlier: previous exchanges of its conversation, the source of lost reasoning.
     """
-    made = CorrectionResult(request)
+    outcome = CorrectionResult(request)
     for correction in decided:
         change = _CHANGES.get(correction.name)
         if not correction.is_on or change is None:
             continue
         try:
-            after, what = change(_CorrectedRequest(made.request, protocol, tuple(earlier)), correction.value)
+            after, what = change(_CorrectedRequest(outcome.request, protocol, tuple(earlier)), correction.value)
         except (WorkbenchError, WireError) as error:
-            made = replace(made, failed=(*made.failed, (correction.name, str(error))))
+            outcome = replace(outcome, failed=(*outcome.failed, (correction.name, str(error))))
             continue
-        if after != made.request:
-            made = replace(made, request=after, done=(*made.done, (correction.name, what)))
-    return made
+        if after != outcome.request:
+            outcome = replace(outcome, request=after, done=(*outcome.done, (correction.name, what)))
+    return outcome
 
 
 def correct_outgoing(outgoing: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
     """Apply corrections to an outgoing request and note each one. Unreadable requests are left unchanged."""
     if not any(each.is_on for each in decided) or outgoing.protocol not in protocols.protocols():
         return outgoing
-    made = correct(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
-    if not made.notes:
+    outcome = correct(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
+    if not outcome.notes:
         return outgoing
-    read = DecodedExchange(0, Exchange("corrected", made.request), outgoing.protocol).request
+    read = DecodedExchange(0, Exchange("corrected", outcome.request), outgoing.protocol).request
     is_stream = read.stream if read else outgoing.is_stream
-    return replace(outgoing, request=made.request, notes=(*outgoing.notes, *made.notes), is_stream=is_stream)
+    return replace(outgoing, request=outcome.request, notes=(*outgoing.notes, *outcome.notes), is_stream=is_stream)
 
 
 def correct_send(
@@ -123,8 +123,8 @@ def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> 
     Args:
         spoken: protocols of the target; () for any.
     """
-    wanted = value_of(decided, ENCODING)
-    return wanted if isinstance(wanted, str) and (not spoken or wanted in spoken) else ""
+    encoding = value_of(decided, ENCODING)
+    return encoding if isinstance(encoding, str) and (not spoken or encoding in spoken) else ""
 
 
 def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> ConversationLoop:
@@ -132,7 +132,7 @@ def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> Conve
     request = loop.decoded_exchange.request
     tools = request.tools if request else ()
     level = value_of(decided, SCHEMA)
-    made = replace(
+    policy = replace(
         loop.policy,
         is_serial=loop.policy.is_serial or bool(value_of(decided, SERIAL)),
         reasoning=value_of(decided, REASONING) or loop.policy.reasoning,
@@ -140,23 +140,23 @@ def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> Conve
     )
     if isinstance(level, str):
         schemas = {t.name: t.schema for t in tools if t.kind == "client" and t.name and isinstance(t.schema, dict)}
-        made = replace(made, level=level, schemas={**schemas, **loop.policy.schemas})
+        policy = replace(policy, level=level, schemas={**schemas, **loop.policy.schemas})
     parser, errors = value_of(decided, PARSER), value_of(decided, FEEDBACK)
     limits = loop.limits
     if isinstance(errors, int):
         repeats = max(limits.repeats, errors + 2) if limits.repeats else 0
         limits = replace(limits, errors=errors, repeats=repeats)
-    return replace(loop, policy=made, parser=loop.parser or (parser or ""), limits=limits)
+    return replace(loop, policy=policy, parser=loop.parser or (parser or ""), limits=limits)
 
 
 def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapping[str, str]:
     if value_of(decided, NO_TOOLS):
         return {EVERY_TOOL: "this model cannot use tools"}
-    given = value_of(decided, READ_ONLY)
+    user_risks = value_of(decided, READ_ONLY)
     request = loop.decoded_exchange.request
-    if given is None or request is None:
+    if user_risks is None or request is None:
         return {}
-    found = of_request(request.tools, given)
+    found = of_request(request.tools, user_risks)
     return {t.name: f"only read-only tools are enabled ({t.why})" for t in found if t.risk is not Risk.READ_ONLY}
 
 
@@ -212,21 +212,21 @@ def _with_system_text(corrected_request: _CorrectedRequest, subject: VariedReque
     if words.encode() in subject.text:
         return corrected_request.http
     systems = [m for m in request.messages if m.role in ("system", "developer")]
-    held = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
-    if not held:
+    system_texts = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
+    if not system_texts:
         first = request.messages[0].pointer if request.messages else ""
         return apply_changes(
             corrected_request.http, subject.text, insert_message(corrected_request.decode, "system", words, first)
         )
 
     def more(parts: Iterable[Part]) -> tuple[Part, ...]:
-        return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is held[-1] else p for p in parts)
+        return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is system_texts[-1] else p for p in parts)
 
     def add_text(message: Message) -> Message:
         return replace(message, parts=more(message.parts)) if message in systems[:1] else message
 
-    meant = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
-    return with_body(corrected_request.http, subject.adapter.encode_request(meant, subject.text), subject.text)
+    extended = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
+    return with_body(corrected_request.http, subject.adapter.encode_request(extended, subject.text), subject.text)
 
 
 def _reasoning(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
@@ -251,8 +251,8 @@ def _repair(corrected_request: _CorrectedRequest, rules: Collection[str], label:
     for _ in range(_MOST_REPAIRS):
         found = inspector.trial(index, http, provider=label).findings
         wrong = [f for f in found if f.side == REQUEST and f.rule in rules]
-        tried = (t for f in wrong for t in repairs.checked_repairs(inspector, index, f, request=http, provider=label))
-        best = next((t for t in tried if t.proposal.cost is RepairCost.NONE), None)
+        trials = (t for f in wrong for t in repairs.checked_repairs(inspector, index, f, request=http, provider=label))
+        best = next((t for t in trials if t.proposal.cost is RepairCost.NONE), None)
         if best is None:
             break
         http = best.request

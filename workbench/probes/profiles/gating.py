@@ -84,7 +84,7 @@ def tool_risk(tool: RatedTool) -> ToolRisk:
     return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that the tool is harmless")
 
 
-def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
+def of_request(tools: Iterable[ToolDef], risks: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
     """Risks of the tools that a request declares.
 
     Args:
@@ -93,15 +93,15 @@ def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> 
     named = (tool for tool in tools if tool.name)
     return tuple(
         tool_risk(
-            RatedTool(t.name or "", annotations_of(t.extra), Risk(given[t.name or ""]) if t.name in given else None)
+            RatedTool(t.name or "", annotations_of(t.extra), Risk(risks[t.name or ""]) if t.name in risks else None)
         )
         for t in named
     )
 
 
-def annotations_of(held: JsonValue) -> Mapping[str, JsonValue]:
+def annotations_of(declaration: JsonValue) -> Mapping[str, JsonValue]:
     """The annotations of a declaration; empty if it has none."""
-    found = held.get("annotations") if isinstance(held, Mapping) else None
+    found = declaration.get("annotations") if isinstance(declaration, Mapping) else None
     return found if isinstance(found, Mapping) else NOTHING
 
 
@@ -133,8 +133,8 @@ def _tool(value: JsonValue) -> RatedTool:
         name = value["function"].get("name")
     if not isinstance(name, str) or not name:
         raise UsageError("a tool without a name", hint='[{"name": "read_file", "annotations": {"readOnlyHint": true}}]')
-    told = value.get("risk")
-    return RatedTool(name, annotations_of(value), risk_of(told) if isinstance(told, str) else None)
+    risk_name = value.get("risk")
+    return RatedTool(name, annotations_of(value), risk_of(risk_name) if isinstance(risk_name, str) else None)
 
 
 def risk_of(text: str) -> Risk:
@@ -221,14 +221,14 @@ def gate(
         fall: required fallback, with any measurement.
         stale: why the profile is stale; empty if it is valid.
     """
-    stage, held = _stage(profile, fall, stale)
-    return ToolGate(stage, tuple(_gate_tool(tool, stage, held) for tool in tools), held)
+    stage, requirements = _stage(profile, fall, stale)
+    return ToolGate(stage, tuple(_gate_tool(tool, stage, requirements) for tool in tools), requirements)
 
 
-def _gate_tool(tool: RatedTool, stage: GateStage, held: tuple[str, ...]) -> GatedTool:
+def _gate_tool(tool: RatedTool, stage: GateStage, requirements: tuple[str, ...]) -> GatedTool:
     found = tool_risk(tool)
     is_enabled = stage.allows(found.risk)
-    reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not enabled: {held[0]}"
+    reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not enabled: {requirements[0]}"
     return GatedTool(found.name, found.risk, found.why, is_enabled, reason)
 
 
@@ -236,9 +236,9 @@ def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[G
     """The stage, and the requirements of the next one."""
     stage = GateStage.NONE
     for following in (GateStage.READ_ONLY, GateStage.IDEMPOTENT, GateStage.EVERYTHING):
-        held = tuple(_lacks(following, profile, fall, stale))
-        if held:
-            return stage, held
+        requirements = tuple(_lacks(following, profile, fall, stale))
+        if requirements:
+            return stage, requirements
         stage = following
     return stage, ()
 
@@ -272,13 +272,13 @@ def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
         return f"{probe} was not measured"
     if result.interval.low >= mark:
         return ""
-    told = f"{probe} passed {result.passes} of {result.n}: above {result.interval.low:.0%} with 95 % confidence"
-    return f"{told}, but {mark:.0%} is required{_enough(result, mark)}"
+    pass_rate = f"{probe} passed {result.passes} of {result.n}: above {result.interval.low:.0%} with 95 % confidence"
+    return f"{pass_rate}, but {mark:.0%} is required{_enough(result, mark)}"
 
 
 def _enough(result: ProbeResult, mark: float) -> str:
     """Number of samples that would suffice, if all passed so far."""
     if result.passes < result.n:
         return ""
-    wanted = next((n for n in range(result.n, _MOST_SAMPLES) if interval(n, n).low >= mark), None)
-    return f"; {wanted} passing samples would suffice" if wanted else ""
+    enough = next((n for n in range(result.n, _MOST_SAMPLES) if interval(n, n).low >= mark), None)
+    return f"; {enough} passing samples would suffice" if enough else ""

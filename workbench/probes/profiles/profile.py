@@ -130,9 +130,9 @@ def of_measurement(
         evidence: path of the session of its exchanges.
     """
     anew = {result.probe for result in measurement.results if result.n}
-    kept = [result for result in before.results if result.probe not in anew] if before else []
-    names = {result.probe for result in kept}
-    results = (*kept, *(result for result in measurement.results if result.probe not in names))
+    earlier_results = [result for result in before.results if result.probe not in anew] if before else []
+    names = {result.probe for result in earlier_results}
+    results = (*earlier_results, *(result for result in measurement.results if result.probe not in names))
     facts = {name: value for result in results for name, value in result.facts.items()}
     return CapabilityProfile(key, facts, results, at, VERSION, evidence)
 

@@ -76,8 +76,8 @@ async def template_hash(target: Target, protocol: str, model: str, *, environ: M
         async with _server_query(target, protocol, environ) as asking:
             for place in _PLACES:
                 url = server_url(target.base(protocol), place.path.format(model=quote(model, safe="")))
-                said = await asking.json(url, dumps({"model": model}) if place.is_post else b"")
-                if found := _hash(said, place.keys):
+                server_reply = await asking.json(url, dumps({"model": model}) if place.is_post else b"")
+                if found := _hash(server_reply, place.keys):
                     return found
                 if not asking.is_there:
                     break
@@ -86,18 +86,18 @@ async def template_hash(target: Target, protocol: str, model: str, *, environ: M
     return ""
 
 
-def _hash(said: JsonValue, keys: tuple[str, ...]) -> str:
-    held = said if isinstance(said, dict) else {}
-    told = {key: held[key] for key in keys if isinstance(held.get(key), str) and held[key]}
+def _hash(server_reply: JsonValue, keys: tuple[str, ...]) -> str:
+    fields = server_reply if isinstance(server_reply, dict) else {}
+    templates = {key: fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]}
     # The one template of most servers is hashed as it is: what people hash themselves is the same.
-    text = told[keys[0]].encode("utf-8", "surrogatepass") if tuple(told) == keys[:1] else dumps(told)
-    return sha256(text).hexdigest()[:DIGITS] if told else ""
+    text = templates[keys[0]].encode("utf-8", "surrogatepass") if tuple(templates) == keys[:1] else dumps(templates)
+    return sha256(text).hexdigest()[:DIGITS] if templates else ""
 
 
-def _names(said: JsonValue) -> tuple[str, ...]:
-    held = said if isinstance(said, dict) else {}
+def _names(server_reply: JsonValue) -> tuple[str, ...]:
+    fields = server_reply if isinstance(server_reply, dict) else {}
     for key, name in (("data", "id"), ("models", "name")):
-        listed = held.get(key)
+        listed = fields.get(key)
         rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
         names = [row[name].removeprefix("models/") for row in rows if isinstance(row.get(name), str) and row[name]]
         if names:
@@ -132,8 +132,8 @@ class _ServerQuery:
         """JSON value of a response; None for any other response, or none. Raises UsageError."""
         import httpx
 
-        asked = HttpRequest("POST" if body else "GET", url, body=Body(body))
-        request = replace(asked, headers=forwarded_headers(asked, self.protocol, is_converted=False)[0])
+        plain_request = HttpRequest("POST" if body else "GET", url, body=Body(body))
+        request = replace(plain_request, headers=forwarded_headers(plain_request, self.protocol, is_converted=False)[0])
         key = authenticate(Outgoing(self.target, request, self.protocol), self.environ)
         try:
             response = await self.endpoint.open(request, key.headers)

@@ -145,10 +145,10 @@ def save_evidence(measurement: Measurement, path: Path | None = None, *, at: flo
     exchanges = measurement.exchanges
     if not exchanges:
         return ""
-    made = path or _folder() / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(at))}-{exchanges[0].id}.wb"
-    made.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    store.save(exchanges, made, about={"made": f"probe results of {measurement.subject.target.name}"})
-    return str(made)
+    file = path or _folder() / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(at))}-{exchanges[0].id}.wb"
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store.save(exchanges, file, about={"made": f"probe results of {measurement.subject.target.name}"})
+    return str(file)
 
 
 def save_profile(measurement: Measurement, *, at: float, evidence: str = "", template: str = "") -> SavedProfile:

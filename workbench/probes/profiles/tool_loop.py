@@ -184,12 +184,12 @@ class ToolLoop:
 
     def _with_corrections(self) -> ToolLoop:
         """A copy with the corrections that profile, session and user require now."""
-        made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
-        return replace(self, decided=apply_switches(made, self.on, self.off))
+        required = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
+        return replace(self, decided=apply_switches(required, self.on, self.off))
 
     def _choose(self) -> ToolLoop:
-        made = self._with_corrections()
-        return replace(made, loop=correct_loop(made.loop, made.decided), state=LoopState.CHOSEN)
+        corrected = self._with_corrections()
+        return replace(corrected, loop=correct_loop(corrected.loop, corrected.decided), state=LoopState.CHOSEN)
 
     def _count_calls(self) -> ToolLoop:
         """A copy with the calls of the response counted: how many can be read, and how many match their schema."""
@@ -261,8 +261,8 @@ def _choice_lines(motion: ToolLoop) -> list[str]:
         or "protocol unknown"
     )
     read = f"calls parsed from text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's format"
-    told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
-    return [f"{protocol}, {read}", *told]
+    correction_lines = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
+    return [f"{protocol}, {read}", *correction_lines]
 
 
 def _encoding_lines(motion: ToolLoop) -> list[str]:
@@ -297,10 +297,10 @@ def _results(motion: ToolLoop) -> list[str]:
 
 def _history_lines(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
-    came = motion.loop.carriers
+    names = motion.loop.carriers
     gone = list(step.notes) if isinstance(step, Send) else []
-    kept = [f"{name} is sent back unchanged" for name in came if not any(note.startswith(name) for note in gone)]
-    return [*kept, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
+    lines = [f"{name} is sent back unchanged" for name in names if not any(note.startswith(name) for note in gone)]
+    return [*lines, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
 
 
 def _recording_lines(motion: ToolLoop) -> list[str]:

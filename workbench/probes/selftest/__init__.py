@@ -126,12 +126,12 @@ def _spoil_request(report: SelftestReport, healthy: HealthySession, inspector: I
     if detail.decoded.request is None:
         return
     owed = frozenset(e.message for e in detail.ledger.entries if e.owed and e.message is not None)
-    asked = HealthyRequest(detail.decoded, owed)
+    healthy_request = HealthyRequest(detail.decoded, owed)
     for fault in FAULTS:
         if not fault.needs(detail.contract):
             continue
-        for planted in islice(fault.plant(asked), MOST_WAYS):
-            changed = asked.read(planted.body)
+        for planted in islice(fault.plant(healthy_request), MOST_WAYS):
+            changed = healthy_request.read(planted.body)
             request = changed.decoded.exchange.request
             assert request is not None
             found = [f for f in inspector.trial(index, request).findings if f.side == "request"]
@@ -142,10 +142,10 @@ def _spoil_answer(report: SelftestReport, healthy: HealthySession, inspector: In
     decoded = inspector.detail(index).decoded
     if decoded.response is None:
         return
-    said = HealthyAnswer(decoded)
+    healthy_answer = HealthyAnswer(decoded)
     for fault in ANSWER_FAULTS:
-        for spoiled in islice(fault.spoil(said), MOST_WAYS):
-            found = list(_answer_findings(healthy, index, said.with_body(spoiled.body)))
+        for spoiled in islice(fault.spoil(healthy_answer), MOST_WAYS):
+            found = list(_answer_findings(healthy, index, healthy_answer.with_body(spoiled.body)))
             _count(report, healthy, index, fault.name, fault.rules, spoiled.pointers, found)
 
 
@@ -173,8 +173,8 @@ def _count(
         tally.named += 1
         return
     tally.elsewhere += bool(right)
-    said = tuple((f.rule, f.pointer) for f in findings)
-    report.misses.append(Miss(name, healthy.name, index, places, said))
+    unexpected = tuple((f.rule, f.pointer) for f in findings)
+    report.misses.append(Miss(name, healthy.name, index, places, unexpected))
 
 
 def _near(pointer: str, place: str) -> bool:

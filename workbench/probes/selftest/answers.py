@@ -88,8 +88,8 @@ def _forget_an_argument(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer
             else None
         )
         if name is not None and isinstance(call.input, dict):
-            left = {key: value for key, value in call.input.items() if key != name}
-            yield _with_value(healthy_answer, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
+            rest = {key: value for key, value in call.input.items() if key != name}
+            yield _with_value(healthy_answer, place, json.dumps(rest) if isinstance(call.raw, str) else rest, pointer)
 
 
 def _required_names(healthy_answer: HealthyAnswer, call: ToolCallIR) -> set[str]:

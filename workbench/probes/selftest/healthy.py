@@ -38,11 +38,11 @@ class HealthySession:
     session: MemorySession
 
 
-def sessions(wanted: Iterable[str] = ()) -> Iterator[HealthySession]:
+def sessions(names: Iterable[str] = ()) -> Iterator[HealthySession]:
     """Sessions with every variant of every contract, in each of its protocols, streaming and not. Raises UsageError."""
     from workbench.send import labels
 
-    for label in labels(wanted):
+    for label in labels(names):
         name = label.partition(":")[0]
         spoken = contracts.read(name).protocols if name in contracts.names() else ()
         for protocol in spoken or protocols.protocols():
@@ -55,9 +55,9 @@ def _of(label: str, protocol: str) -> Iterator[HealthySession]:
 
     for stream in (False, True):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
-        made = tuple(_talk(simulator, protocols.get(protocol), stream=stream))
+        exchanges = tuple(_talk(simulator, protocols.get(protocol), stream=stream))
         name = f"{label}, {protocol}{', streamed' if stream else ''}"
-        yield HealthySession(name, label, MemorySession(name, made))
+        yield HealthySession(name, label, MemorySession(name, exchanges))
 
 
 def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
