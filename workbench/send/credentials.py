@@ -73,20 +73,20 @@ class SecretMask:
 
     def __init__(self, redactor: Redactor, secrets: Sequence[str]) -> None:
         self._pairs = [(s.encode(), redactor.stand_in(s).encode()) for s in secrets]
-        self._held = b""
+        self._pending = b""
 
     def feed(self, data: bytes) -> bytes:
         """Bytes that are safe to show."""
-        text = self._held + data
+        text = self._pending + data
         for secret, stand_in in self._pairs:
             text = text.replace(secret, stand_in)
         keep = max((_partial_length(text, secret) for secret, _ in self._pairs), default=0)
-        self._held = text[len(text) - keep :]
+        self._pending = text[len(text) - keep :]
         return text[: len(text) - keep]
 
     def close(self) -> bytes:
         """The remaining bytes, which contain no secret."""
-        rest, self._held = self._held, b""
+        rest, self._pending = self._pending, b""
         return rest
 
 

@@ -53,8 +53,8 @@ class HttpEndpoint:
         import httpx
 
         fields = [(name.encode("latin-1"), _octets(value)) for name, value in headers]
-        asked = httpx.Request(request.method, request.url, headers=fields, content=request.body.raw)
-        return await self._client(request.url).send(asked, stream=True, follow_redirects=False)
+        outgoing = httpx.Request(request.method, request.url, headers=fields, content=request.body.raw)
+        return await self._client(request.url).send(outgoing, stream=True, follow_redirects=False)
 
     def _client(self, url: str) -> httpx.AsyncClient:
         import httpx
@@ -126,8 +126,8 @@ _UNPARSED: Final = regex.compile(
 
 def is_retryable(status: int, headers: Headers) -> bool:
     """The refusal may be temporary; a server can deny that (``x-should-retry: false``)."""
-    told = (headers.get("x-should-retry") or "").lower()
-    return told != "false" and (status == 429 or status >= 500 or (told == "true" and status >= 400))
+    should_retry = (headers.get("x-should-retry") or "").lower()
+    return should_retry != "false" and (status == 429 or status >= 500 or (should_retry == "true" and status >= 400))
 
 
 def blames_request(body: bytes) -> bool:
@@ -137,12 +137,12 @@ def blames_request(body: bytes) -> bool:
     server could not parse its model's output (``Failed to parse input at pos 12``), a retry may succeed.
     """
     try:
-        told = loads(body)
+        value = loads(body)
     except WireError:
         return False
-    error = told.get("error") if isinstance(told, dict) else None
-    kind, said = (error.get("type"), error.get("message")) if isinstance(error, dict) else (None, error)
-    if kind == "invalid_request_error" or (isinstance(said, str) and _UNPARSED.match(said)):
+    error = value.get("error") if isinstance(value, dict) else None
+    kind, text = (error.get("type"), error.get("message")) if isinstance(error, dict) else (None, error)
+    if kind == "invalid_request_error" or (isinstance(text, str) and _UNPARSED.match(text)):
         return True
     refusal = refusals.of_exchange(500, Headers(), body)
     return refusal is not None and refusal.by == "text" and refusal.kind.is_shown

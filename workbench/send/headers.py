@@ -30,7 +30,7 @@ _PLAIN: Final = ("accept-encoding", "identity")
 """Responses are requested uncompressed, so that streams can be shown as they arrive."""
 
 
-def forwarded_headers(asked: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[Headers, tuple[SendNote, ...]]:
+def forwarded_headers(http: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[Headers, tuple[SendNote, ...]]:
     """Headers of a recorded request for a target, in order, and notes on what was removed.
 
     Args:
@@ -38,9 +38,9 @@ def forwarded_headers(asked: HttpRequest, protocol: str, *, is_converted: bool) 
         is_converted: it was recorded in another protocol, whose headers do not apply.
     """
     notes = list[SendNote]()
-    items = [] if is_converted else list(_recorded_headers(asked, notes))
-    if asked.body.encoding and not is_converted:
-        items.append(("content-encoding", asked.body.encoding))
+    items = [] if is_converted else list(_recorded_headers(http, notes))
+    if http.body.encoding and not is_converted:
+        items.append(("content-encoding", http.body.encoding))
     for name, value in _required_headers(protocol):
         if name not in {known.lower() for known, _ in items}:
             items.append((name, value))
@@ -71,23 +71,23 @@ def _required_headers(protocol: str) -> Iterator[tuple[str, str]]:
     yield "user-agent", f"workbench/{__version__}"
 
 
-def _recorded_headers(asked: HttpRequest, notes: list[SendNote]) -> Iterator[tuple[str, str]]:
-    bare = Exchange("", HttpRequest(headers=asked.headers))
+def _recorded_headers(http: HttpRequest, notes: list[SendNote]) -> Iterator[tuple[str, str]]:
+    bare = Exchange("", HttpRequest(headers=http.headers))
     found = Redactor(salt=b"headers").exchange(bare).request
-    marks = (*asked.redactions, *(found.redactions if found else ()))
+    marks = (*http.redactions, *(found.redactions if found else ()))
     secret = {r.where.partition(":")[2].lower() for r in marks if r.where.startswith("header:")}
-    hops = {word.strip().lower() for value in asked.headers.all("connection") for word in value.split(",")}
-    left = list[str]()
-    for name, value in asked.headers:
+    hops = {word.strip().lower() for value in http.headers.all("connection") for word in value.split(",")}
+    removed = list[str]()
+    for name, value in http.headers:
         low = name.lower()
         if low in LEFT_OUT or low in hops or low.startswith(("proxy-", ":", "sec-", "x-amz-", "cf-")):
             continue
         if low in secret or low in _ACCOUNTS or is_header(name):
-            left.append(low)
+            removed.append(low)
         elif TOKEN.fullmatch(name) and not any(c in value for c in "\r\n\0"):
             yield name, value.strip()
         else:
             notes.append(SendNote(f"invalid HTTP header removed: {name[:40]!r}"))
-    if names := tuple(dict.fromkeys(left)):
+    if names := tuple(dict.fromkeys(removed)):
         text = f"headers removed (secret or account-specific): {', '.join(names)}"
         notes.append(SendNote(text, NoteKind.HEADERS, *names))

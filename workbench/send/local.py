@@ -63,13 +63,13 @@ class LocalServer:
 
 def usual_targets() -> Mapping[str, Target]:
     """Servers by name, at their default addresses; they need not run."""
-    made = {}
+    targets = {}
     for name, port in PORTS.items():
         if name in contracts.names():
             url = f"http://{HOST}:{port}"
             first, *others = contracts.protocols(name)
-            made[name] = Target(name, first, url, name, others=tuple((each, url) for each in others))
-    return made
+            targets[name] = Target(name, first, url, name, others=tuple((each, url) for each in others))
+    return targets
 
 
 async def find_servers(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[LocalServer, ...]:
@@ -80,8 +80,8 @@ async def find_servers(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[Lo
 
     limits = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
     async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=ssl_context_without_roots()) as client:
-        asked = await asyncio.gather(*(_at(client, f"http://{HOST}:{port}") for port in dict.fromkeys(ports)))
-    return tuple(each for each in asked if each)
+        replies = await asyncio.gather(*(_at(client, f"http://{HOST}:{port}") for port in dict.fromkeys(ports)))
+    return tuple(each for each in replies if each)
 
 
 async def _at(client: httpx.AsyncClient, url: str) -> LocalServer | None:
@@ -92,9 +92,9 @@ async def _at(client: httpx.AsyncClient, url: str) -> LocalServer | None:
     if first is _SILENT:
         return None
     rest = await asyncio.gather(*(_answer(client, f"{url}{path}") for path in _ASKED[1:]))
-    said = dict(zip(_ASKED, (first, *rest), strict=True))
-    server = next((name for name, is_one in _SIGNS.items() if is_one(said)), "")
-    models = _names(said, server)
+    replies = dict(zip(_ASKED, (first, *rest), strict=True))
+    server = next((name for name, is_one in _SIGNS.items() if is_one(replies)), "")
+    models = _names(replies, server)
     if not server and not models:
         return None
     spoken = contracts.protocols(server) if server in contracts.names() else (protocols.MOST_COMMON,)
@@ -122,14 +122,14 @@ async def _answer(client: httpx.AsyncClient, url: str) -> Any:
         return None
 
 
-Said = Mapping[str, JsonValue]
+Replies = Mapping[str, JsonValue]
 
 
-def _owner(said: Said, name: str) -> bool:
-    return any(model.get("owned_by") == name for model in _objects_at(said[_MODELS], "data"))
+def _owner(replies: Replies, name: str) -> bool:
+    return any(model.get("owned_by") == name for model in _objects_at(replies[_MODELS], "data"))
 
 
-_SIGNS: Final[Mapping[str, Callable[[Said], bool]]] = {
+_SIGNS: Final[Mapping[str, Callable[[Replies], bool]]] = {
     "llama.cpp": lambda said: _has(said[_PROPS], "default_generation_settings") or _owner(said, "llamacpp"),
     "sglang": lambda said: _has(said[_INFO], "model_path") or _owner(said, "sglang"),
     "vllm": lambda said: _owner(said, "vllm"),
@@ -144,12 +144,12 @@ def _has(value: JsonValue, key: str) -> bool:
 
 
 def _objects_at(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
-    held = value.get(key) if isinstance(value, dict) else None
-    return [each for each in held if isinstance(each, dict)] if isinstance(held, list) else []
+    rows = value.get(key) if isinstance(value, dict) else None
+    return [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
 
 
-def _names(said: Said, server: str) -> tuple[str, ...]:
-    names = [model.get("id") for model in _objects_at(said[_MODELS], "data")]
+def _names(replies: Replies, server: str) -> tuple[str, ...]:
+    names = [model.get("id") for model in _objects_at(replies[_MODELS], "data")]
     if server == "ollama" and not names:
-        names = [model.get("name") for model in _objects_at(said[_TAGS], "models")]
+        names = [model.get("name") for model in _objects_at(replies[_TAGS], "models")]
     return tuple(dict.fromkeys(n for n in names if isinstance(n, str) and n))[:MOST_MODELS]

@@ -73,16 +73,16 @@ def longest(inspector: Inspector) -> int:
     return max(rows, key=lambda row: (row.summary.request_bytes, row.index)).index
 
 
-def labels(wanted: Iterable[str] = ()) -> list[str]:
+def labels(names: Iterable[str] = ()) -> list[str]:
     """Contracts to use: every variant of those named, or of all contracts if none is named.
 
     Raises UsageError, ProfileError.
     """
     found: dict[str, None] = {}
-    asked = tuple(wanted)
-    for name in asked:
+    chosen = tuple(names)
+    for name in chosen:
         contracts.demand(name)
-    for name in asked or contracts.names():
+    for name in chosen or contracts.names():
         contracts.get(name)
         found |= dict.fromkeys([name] if ":" in name or name not in contracts.names() else contracts.variants(name))
     return list(found)
@@ -107,7 +107,7 @@ class MatrixHistory:
         self._own = inspector.detail(index).row.provider or ""
         self._whole = with_held_history(original, inspector.session.exchange)
         self.protocol: str = original.protocol or ""
-        self._said: dict[str, _HistoryForm | str] = {
+        self._forms: dict[str, _HistoryForm | str] = {
             self.protocol: _HistoryForm(self._read(original.exchange.request, self.protocol))
         }
 
@@ -142,18 +142,18 @@ class MatrixHistory:
     def _in(self, protocol: str, contract: Contract) -> _HistoryForm | str:
         """The history in a protocol as this provider spells it, or the reason why there is none."""
         if protocol == self.protocol and self._whole and contract.label != self._own:
-            return self._said.setdefault("", self._with_turns(self._whole))
-        if protocol not in self._said:
-            self._said[protocol] = self._convert(protocol)
-        said = self._said[protocol]
-        if isinstance(said, str) or not said.is_converted:
-            return said
+            return self._forms.setdefault("", self._with_turns(self._whole))
+        if protocol not in self._forms:
+            self._forms[protocol] = self._convert(protocol)
+        form = self._forms[protocol]
+        if isinstance(form, str) or not form.is_converted:
+            return form
         fields = contract.term("params.fields")
-        body = rename_fields(said.decoded.request_text, fields if isinstance(fields, list) else None)
-        if body == said.decoded.request_text:
-            return said
-        asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
-        return replace(said, decoded=self._read(asked, protocol), shared=SharedResults())
+        body = rename_fields(form.decoded.request_text, fields if isinstance(fields, list) else None)
+        if body == form.decoded.request_text:
+            return form
+        request = replace(form.decoded.exchange.request or HttpRequest(), body=Body(body))
+        return replace(form, decoded=self._read(request, protocol), shared=SharedResults())
 
     def _with_turns(self, whole: WholeRequest) -> _HistoryForm:
         """The history with the turns that another provider does not hold."""
@@ -165,9 +165,9 @@ class MatrixHistory:
         if whole:
             source = DecodedExchange(source.index, whole.exchange, self.protocol)
         try:
-            made = convert(source, protocol, is_typed=False)
-            request = HttpRequest(url=made.path, body=Body(made.body))
-            return _HistoryForm(self._read(request, protocol), made.losses, True, whole.earlier if whole else ())
+            conversion = convert(source, protocol, is_typed=False)
+            request = HttpRequest(url=conversion.path, body=Body(conversion.body))
+            return _HistoryForm(self._read(request, protocol), conversion.losses, True, whole.earlier if whole else ())
         except (LocalProtocolError, WireError, UsageError) as error:
             return f"cannot be converted to {protocol}: {error}"
 
@@ -179,19 +179,19 @@ class MatrixHistory:
         return DecodedExchange(index, exchange, protocol, known=self._inspector.known)
 
 
-def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[MatrixRow]:
+def rows(inspector: Inspector, index: int, names: Iterable[str] = ()) -> Iterator[MatrixRow]:
     """Verdicts of contracts on one request, one row after another.
 
     Args:
         inspector, index: as for ``History``.
-        wanted: contracts, with or without a variant; all if none is named.
+        names: contracts, with or without a variant; all if none is named.
 
     Raises:
         UsageError: a contract does not exist.
         LocalProtocolError: the exchange holds no request that can be decoded.
     """
     history = MatrixHistory(inspector, index)
-    return (history.row(label) for label in labels(wanted))
+    return (history.row(label) for label in labels(names))
 
 
 def _protocol(label: str, own: str) -> str:

@@ -81,30 +81,30 @@ def prepare(
         LocalProtocolError: there is no request, or it cannot be converted to that protocol.
         UsageError: the target does not support that protocol.
     """
-    asked = decoded.exchange.request
-    if asked is None:
+    recorded_request = decoded.exchange.request
+    if recorded_request is None:
         raise LocalProtocolError("no request was recorded", where=f"exchange {decoded.index + 1}")
-    wanted = _target_protocol(decoded, target, protocol)
+    chosen = _target_protocol(decoded, target, protocol)
     model = model or target.model
-    if decoded.request is None or wanted not in protocols.protocols():
-        made = _prepare_unreadable(decoded, asked, wanted, model, stream)
-    elif wanted == decoded.protocol:
-        made = _prepare_same(decoded, decoded.request, asked, model, stream)
+    if decoded.request is None or chosen not in protocols.protocols():
+        body = _prepare_unreadable(decoded, recorded_request, chosen, model, stream)
+    elif chosen == decoded.protocol:
+        body = _prepare_same(decoded, decoded.request, recorded_request, model, stream)
     else:
-        made = _prepare_converted(decoded, target, wanted, model, stream)
-    url = urls.join_url(target.base(wanted), made.path) if target.url else made.path
-    request = replace(with_body(asked, made.body, decoded.request_text), url=url)
-    headers, left_out = forwarded_headers(request, wanted, is_converted=made.is_converted)
+        body = _prepare_converted(decoded, target, chosen, model, stream)
+    url = urls.join_url(target.base(chosen), body.path) if target.url else body.path
+    request = replace(with_body(recorded_request, body.body, decoded.request_text), url=url)
+    headers, left_out = forwarded_headers(request, chosen, is_converted=body.is_converted)
     return Outgoing(
         target,
         replace(request, headers=with_headers(headers, target.headers), redactions=()),
-        wanted,
-        losses=made.losses,
-        ids=made.ids,
-        notes=(*made.notes, *left_out, *map(SendNote, _warnings(asked, made, target, url))),
-        model=made.model,
-        is_stream=made.is_stream,
-        is_converted=made.is_converted,
+        chosen,
+        losses=body.losses,
+        ids=body.ids,
+        notes=(*body.notes, *left_out, *map(SendNote, _warnings(recorded_request, body, target, url))),
+        model=body.model,
+        is_stream=body.is_stream,
+        is_converted=body.is_converted,
     )
 
 
@@ -118,13 +118,13 @@ def with_stream(decoded: DecodedExchange, stream: bool) -> HttpRequest:
     if request is None or http is None:
         raise LocalProtocolError("not a request to a model")
     adapter = protocols.get(request.protocol)
-    body, meant, _ = _with_model_and_stream(decoded.request_text, adapter, request, "", stream)
-    before, after = (adapter.path(each).partition("?")[0] for each in (request, meant))
+    body, final, _ = _with_model_and_stream(decoded.request_text, adapter, request, "", stream)
+    before, after = (adapter.path(each).partition("?")[0] for each in (request, final))
     url = http.url
     if before != after and adapter.claims_url(url):
         parts, same = split_url(url), common(before.encode(), after.encode())
         path = parts.path.removesuffix(before[same:]) + after[same:]
-        query = urls.with_query_of(adapter.path(meant), url, is_same=False).partition("?")[2]
+        query = urls.with_query_of(adapter.path(final), url, is_same=False).partition("?")[2]
         url = parts._replace(path=path, query=query).geturl()
     return replace(with_body(http, body, decoded.request_text), url=url)
 
@@ -155,17 +155,17 @@ def _target_protocol(decoded: DecodedExchange, target: Target, protocol: str) ->
 
 
 def _prepare_unreadable(
-    decoded: DecodedExchange, asked: HttpRequest, wanted: str, model: str, stream: bool | None
+    decoded: DecodedExchange, recorded: HttpRequest, protocol: str, model: str, stream: bool | None
 ) -> _PreparedBody:
     """An unreadable body, sent without changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "not a request to a model")
     notes = [SendNote(f"the body is sent unchanged: {why}")]
-    if wanted not in protocols.protocols():
-        return _PreparedBody(decoded.request_text, urls.path_of(asked.url) or "/", notes=tuple(notes), is_read=False)
-    adapter = protocols.get(wanted)
-    facts = adapter.read_url(asked.url)
+    if protocol not in protocols.protocols():
+        return _PreparedBody(decoded.request_text, urls.path_of(recorded.url) or "/", notes=tuple(notes), is_read=False)
+    adapter = protocols.get(protocol)
+    facts = adapter.read_url(recorded.url)
     named, is_stream = model or facts.model or "", facts.stream is True if stream is None else stream
-    bare = ModelRequest(wanted, named or None, (), stream=is_stream)
+    bare = ModelRequest(protocol, named or None, (), stream=is_stream)
     path = adapter.path(bare)
     if not named and adapter.path(replace(bare, model="m")) != path:
         raise LocalProtocolError("the model is part of the path and is unknown", hint="set the model with --model")
@@ -178,40 +178,40 @@ def _prepare_unreadable(
 
 
 def _prepare_same(
-    decoded: DecodedExchange, request: ModelRequest, asked: HttpRequest, model: str, stream: bool | None
+    decoded: DecodedExchange, request: ModelRequest, recorded: HttpRequest, model: str, stream: bool | None
 ) -> _PreparedBody:
     """The request in its own protocol: the recorded bytes, except for model and stream."""
     adapter = protocols.get(request.protocol)
-    body, meant, notes = _with_model_and_stream(decoded.request_text, adapter, request, model, stream)
-    path = adapter.path(meant)
-    if adapter.claims_url(asked.url):
-        path = urls.with_query_of(path, asked.url, is_same=meant.stream == request.stream)
-    return _PreparedBody(body, path, meant.model or "", meant.stream, notes)
+    body, final, notes = _with_model_and_stream(decoded.request_text, adapter, request, model, stream)
+    path = adapter.path(final)
+    if adapter.claims_url(recorded.url):
+        path = urls.with_query_of(path, recorded.url, is_same=final.stream == request.stream)
+    return _PreparedBody(body, path, final.model or "", final.stream, notes)
 
 
 def _prepare_converted(
-    decoded: DecodedExchange, target: Target, wanted: str, model: str, stream: bool | None
+    decoded: DecodedExchange, target: Target, protocol: str, model: str, stream: bool | None
 ) -> _PreparedBody:
     """The request in another protocol, with the fields that this provider knows."""
-    adapter = protocols.get(wanted)
-    asked = model or (decoded.request.model if decoded.request else None) or ""
-    url = urls.join_url(target.base(wanted), adapter.path(ModelRequest(wanted, asked, ()))) if target.url else ""
-    contract = Outgoing(target, HttpRequest(url=url), wanted, model=asked).contract
-    made = convert(
+    adapter = protocols.get(protocol)
+    named = model or (decoded.request.model if decoded.request else None) or ""
+    url = urls.join_url(target.base(protocol), adapter.path(ModelRequest(protocol, named, ()))) if target.url else ""
+    contract = Outgoing(target, HttpRequest(url=url), protocol, model=named).contract
+    result = convert(
         decoded,
-        wanted,
+        protocol,
         capabilities=_accepted_capabilities(adapter, contract if model or is_known(target, url) else None),
     )
-    assert isinstance(made.normal, ModelRequest)
-    body, meant, notes = _with_model_and_stream(made.body, adapter, made.normal, model, stream)
-    path = adapter.path(meant)
+    assert isinstance(result.normal, ModelRequest)
+    body, final, notes = _with_model_and_stream(result.body, adapter, result.normal, model, stream)
+    path = adapter.path(final)
     known = contract.term("params.fields")
     body = rename_fields(body, known if isinstance(known, list) else None)
-    renamed = tuple((old, new) for new, old in made.ids.items() if old is not None)
-    notes = (SendNote(f"converted from {decoded.protocol} to {wanted}", NoteKind.CONVERSION), *notes)
-    if not target.is_simulator and not model and meant.model:
-        notes = (*notes, SendNote(f"requests the recorded model {meant.model}; choose another with --model"))
-    return _PreparedBody(body, path, meant.model or "", meant.stream, notes, made.losses, renamed, is_converted=True)
+    renamed = tuple((old, new) for new, old in result.ids.items() if old is not None)
+    notes = (SendNote(f"converted from {decoded.protocol} to {protocol}", NoteKind.CONVERSION), *notes)
+    if not target.is_simulator and not model and final.model:
+        notes = (*notes, SendNote(f"requests the recorded model {final.model}; choose another with --model"))
+    return _PreparedBody(body, path, final.model or "", final.stream, notes, result.losses, renamed, is_converted=True)
 
 
 def is_known(target: Target, url: str) -> bool:
@@ -223,8 +223,8 @@ def _accepted_capabilities(adapter: Adapter, contract: Contract | None) -> Capab
     """Capabilities of a protocol that the provider accepts: most Chat Completions servers have no free-text tools."""
     kinds = contract.term("schema.tool-types") if contract else None
     is_free = "custom" in kinds if isinstance(kinds, list) else not adapter.traits.custom_tools_are_rare
-    held = adapter.capabilities
-    return held if is_free or not held.tools.custom else replace(held, tools=replace(held.tools, custom=False))
+    full = adapter.capabilities
+    return full if is_free or not full.tools.custom else replace(full, tools=replace(full.tools, custom=False))
 
 
 @dataclass(slots=True)
@@ -272,12 +272,12 @@ def _with_model_and_stream(
     return members.apply(), request, tuple(notes)
 
 
-def _warnings(asked: HttpRequest, made: _PreparedBody, target: Target, url: str) -> Iterator[str]:
-    if made.is_read and not made.model:
+def _warnings(request: HttpRequest, body: _PreparedBody, target: Target, url: str) -> Iterator[str]:
+    if body.is_read and not body.model:
         yield "the request names no model: choose one with --model"
-    if any(mark.where == "body" for mark in asked.redactions):
+    if any(mark.where == "body" for mark in request.redactions):
         yield "the body contains stand-ins for secrets that were redacted when recording"
-    if not asked.body.is_raw and asked.body.note:
-        yield f"the body differs from the recorded bytes: {asked.body.note}"
+    if not request.body.is_raw and request.body.note:
+        yield f"the body differs from the recorded bytes: {request.body.note}"
     if target.key_variable and urlsplit(url).scheme == "http" and not target.is_loopback:
         yield f"the API key is sent unencrypted: {urlsplit(url).hostname} uses plain http"

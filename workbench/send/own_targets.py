@@ -97,13 +97,13 @@ def _protocols(node: Node, url: str) -> tuple[str, ...]:
         if known is None:
             raise _fail(node, "protocol is missing", f"one of {', '.join(protocols.protocols())}")
         return known[1].protocols
-    said = found.texts() if isinstance(found.value, list) else (found.text(),)
-    for name in said:
+    names = found.texts() if isinstance(found.value, list) else (found.text(),)
+    for name in names:
         if name not in protocols.protocols():
             raise _fail(found, f"no protocol named {name!r}", _nearest(name, protocols.protocols()))
-    if not said:
+    if not names:
         raise _fail(found, "protocol is empty", f"one of {', '.join(protocols.protocols())}")
-    return said
+    return names
 
 
 def _contract(node: Node) -> str:

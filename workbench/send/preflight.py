@@ -75,11 +75,11 @@ def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: 
 
 
 def _request_without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
-    made = assessment.without_blocks(inspector, trial, pointers, label)
-    if made is None:
+    reduced = assessment.without_blocks(inspector, trial, pointers, label)
+    if reduced is None:
         return None
-    after = inspector.trial(trial.decoded.index, made, provider=label, protocol=trial.decoded.protocol)
-    return None if any(f.rule == RULE for f in after.findings) else made
+    after = inspector.trial(trial.decoded.index, reduced, provider=label, protocol=trial.decoded.protocol)
+    return None if any(f.rule == RULE for f in after.findings) else reduced
 
 
 @dataclass(frozen=True, slots=True)

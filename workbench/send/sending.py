@@ -160,58 +160,58 @@ class Sender:
         """
         import asyncio
 
-        taken = _PendingExchange(outgoing, parent, self._clock())
+        draft = _PendingExchange(outgoing, parent, self._clock())
         try:
             if outgoing.target.is_simulator:
-                await self._ask_simulator(taken, heard)
+                await self._ask_simulator(draft, heard)
             else:
-                await self._ask_endpoint(taken, heard)
+                await self._ask_endpoint(draft, heard)
         except asyncio.CancelledError:
-            if taken.state is not State.ABORTED:
-                taken.abort("interrupted")
-            heard(SendInterrupted(self._redactor.exchange(taken.exchange())))
+            if draft.state is not State.ABORTED:
+                draft.abort("interrupted")
+            heard(SendInterrupted(self._redactor.exchange(draft.exchange())))
             raise
-        return self._redactor.exchange(taken.exchange())
+        return self._redactor.exchange(draft.exchange())
 
     # Simulators compute, so they run in another thread than the event loop.
 
-    async def _ask_simulator(self, taken: _PendingExchange, heard: OnEvent) -> None:
+    async def _ask_simulator(self, draft: _PendingExchange, heard: OnEvent) -> None:
         import asyncio
 
-        taken.begin(taken.outgoing.request, self._clock())
-        simulator, reply = await asyncio.to_thread(self._reply, taken.outgoing, taken.parent)
-        taken.request = replace(taken.request, url=simulator.url(taken.request.url))
-        taken.answer(reply.status, Headers(tuple(reply.headers)), "HTTP/1.1", "")
-        heard(HeadReceived(reply.status, taken.headers, taken.age()))
+        draft.begin(draft.outgoing.request, self._clock())
+        simulator, reply = await asyncio.to_thread(self._reply, draft.outgoing, draft.parent)
+        draft.request = replace(draft.request, url=simulator.url(draft.request.url))
+        draft.answer(reply.status, Headers(tuple(reply.headers)), "HTTP/1.1", "")
+        heard(HeadReceived(reply.status, draft.headers, draft.age()))
         while (piece := await asyncio.to_thread(next, reply.pieces, None)) is not None:
-            heard(BodyReceived(piece.data, taken.take(piece.data)))
-        taken.finish()
+            heard(BodyReceived(piece.data, draft.take(piece.data)))
+        draft.finish()
 
     def _reply(self, outgoing: Outgoing, parent: str | None) -> tuple[Simulator, SimulatedReply]:
-        label, asked = outgoing.target.contract, outgoing.request
+        label, request = outgoing.target.contract, outgoing.request
         with self._lock:
             simulator = self._simulators.get(label)
             if simulator is None:
                 known = simulator_history(self._known, parent) if self._known else None
                 simulator = self._simulators[label] = Simulator(label, known=known, model=self._model)
-        items = asked.headers.items
-        return simulator, simulator.send(asked.method, asked.url, items, asked.body.raw)
+        items = request.headers.items
+        return simulator, simulator.send(request.method, request.url, items, request.body.raw)
 
     # Endpoints.
 
-    async def _ask_endpoint(self, taken: _PendingExchange, heard: OnEvent) -> None:
-        key = self._with_masked_secrets(authenticate(taken.outgoing, self._environ))
+    async def _ask_endpoint(self, draft: _PendingExchange, heard: OnEvent) -> None:
+        key = self._with_masked_secrets(authenticate(draft.outgoing, self._environ))
         attempt = 1
-        while await self._attempt(taken, key, heard, attempt):
+        while await self._attempt(draft, key, heard, attempt):
             attempt += 1
 
-    async def _attempt(self, taken: _PendingExchange, key: AuthenticatedHeaders, heard: OnEvent, attempt: int) -> bool:
+    async def _attempt(self, draft: _PendingExchange, key: AuthenticatedHeaders, heard: OnEvent, attempt: int) -> bool:
         """Send once; True to try again, after the wait."""
         import httpx
 
-        taken.begin(replace(taken.outgoing.request, headers=key.headers), self._clock())
+        draft.begin(replace(draft.outgoing.request, headers=key.headers), self._clock())
         try:
-            response = await self._endpoint.open(taken.outgoing.request, key.headers)
+            response = await self._endpoint.open(draft.outgoing.request, key.headers)
         except (httpx.LocalProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise LocalProtocolError(f"HTTP cannot carry this request: {self._redact(describe_error(error))}") from None
         except httpx.TransportError as error:
@@ -221,66 +221,66 @@ class Sender:
                 await self._wait(heard, RetryWait(0, attempt, backoff(attempt, self._jitter()), why))
                 return True
             if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-                scheme, host, port = origin(taken.request.url)
+                scheme, host, port = origin(draft.request.url)
                 raise ConnectionError(f"{scheme}://{host}:{port} cannot be reached: {why}") from None
-            taken.abort(f"no response: {why}")
+            draft.abort(f"no response: {why}")
             return False
         try:
-            return await self._receive(taken, response, key, heard, attempt)
+            return await self._receive(draft, response, key, heard, attempt)
         finally:
             await response.aclose()
 
     async def _receive(
-        self, taken: _PendingExchange, response: httpx.Response, key: AuthenticatedHeaders, heard: OnEvent, attempt: int
+        self, draft: _PendingExchange, response: httpx.Response, key: AuthenticatedHeaders, heard: OnEvent, attempt: int
     ) -> bool:
         """Receive a response; True to try again, after the wait."""
         items = ((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.raw)
-        taken.answer(response.status_code, Headers(tuple(items)), response.http_version, response.reason_phrase)
+        draft.answer(response.status_code, Headers(tuple(items)), response.http_version, response.reason_phrase)
         stream, first = response.aiter_raw(), list[bytes]()
-        wait = self._wait_for(taken, attempt)
-        if wait is not None and taken.status >= 500 and _is_short(taken.headers):
+        wait = self._wait_for(draft, attempt)
+        if wait is not None and draft.status >= 500 and _is_short(draft.headers):
             first = await _peek(stream)
             wait = None if blames_request(b"".join(first)) else wait
         if wait is not None:
-            why = f"{taken.status} {response.reason_phrase}".strip()
+            why = f"{draft.status} {response.reason_phrase}".strip()
             await response.aclose()
-            await self._wait(heard, RetryWait(taken.status, attempt, wait, why))
+            await self._wait(heard, RetryWait(draft.status, attempt, wait, why))
             return True
-        shown = self._redactor.exchange(Exchange("", response=HttpResponse(headers=taken.headers))).response
-        heard(HeadReceived(taken.status, shown.headers if shown else Headers(), taken.age()))
-        if 300 <= taken.status < 400:
-            taken.note = self._redirect(taken)
-        await self._read(taken, _chain(first, stream), heard, SecretMask(self._redactor, key.secrets))
+        shown = self._redactor.exchange(Exchange("", response=HttpResponse(headers=draft.headers))).response
+        heard(HeadReceived(draft.status, shown.headers if shown else Headers(), draft.age()))
+        if 300 <= draft.status < 400:
+            draft.note = self._redirect(draft)
+        await self._read(draft, _chain(first, stream), heard, SecretMask(self._redactor, key.secrets))
         return False
 
     async def _read(
-        self, taken: _PendingExchange, stream: AsyncIterator[bytes], heard: OnEvent, mask: SecretMask
+        self, draft: _PendingExchange, stream: AsyncIterator[bytes], heard: OnEvent, mask: SecretMask
     ) -> None:
         import httpx
 
         try:
             async for data in stream:
-                at = taken.take(data)
+                at = draft.take(data)
                 if shown := mask.feed(data):
                     heard(BodyReceived(shown, at))
-                if taken.size > MAX_RECORDED_BODY:
-                    return taken.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
+                if draft.size > MAX_RECORDED_BODY:
+                    return draft.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
         except httpx.TransportError as error:
-            taken.abort(f"the connection was lost during the response: {self._redact(describe_error(error))}")
+            draft.abort(f"the connection was lost during the response: {self._redact(describe_error(error))}")
         else:
-            taken.finish()
+            draft.finish()
         if shown := mask.close():
-            heard(BodyReceived(shown, taken.age()))
+            heard(BodyReceived(shown, draft.age()))
 
-    def _wait_for(self, taken: _PendingExchange, attempt: int) -> float | None:
+    def _wait_for(self, draft: _PendingExchange, attempt: int) -> float | None:
         """Seconds until the next attempt; None for no retry."""
-        if not is_retryable(taken.status, taken.headers) or attempt > self._retries:
+        if not is_retryable(draft.status, draft.headers) or attempt > self._retries:
             return None
-        told = requested_wait(taken.headers, self._clock())
-        if told is not None and told > MOST_REQUESTED_SECONDS:
-            taken.note = f"not retried: the server requests a wait of {told:.0f} s"
+        seconds = requested_wait(draft.headers, self._clock())
+        if seconds is not None and seconds > MOST_REQUESTED_SECONDS:
+            draft.note = f"not retried: the server requests a wait of {seconds:.0f} s"
             return None
-        return backoff(attempt, self._jitter()) if told is None else told
+        return backoff(attempt, self._jitter()) if seconds is None else seconds
 
     async def _wait(self, heard: OnEvent, event: RetryWait) -> None:
         import asyncio
@@ -299,10 +299,10 @@ class Sender:
         """An error text without secrets."""
         return self._redactor.text(text.encode())[0].decode("utf-8", "replace")
 
-    def _redirect(self, taken: _PendingExchange) -> str:
-        place = taken.headers.get("location") or ""
+    def _redirect(self, draft: _PendingExchange) -> str:
+        place = draft.headers.get("location") or ""
         try:
-            host = origin(urljoin(taken.request.url, place))[1]
+            host = origin(urljoin(draft.request.url, place))[1]
         except ValueError:
             host = ""
         return f"redirect to {self._redact(host) or 'nowhere'} not followed: requests are sent only to their target"

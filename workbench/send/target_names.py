@@ -44,21 +44,21 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
     else:
         names = [*named, *known]
         close = get_close_matches(text.removesuffix(":"), names, 1)
-        meant = f"did you mean {close[0]}? Otherwise " if close else ""
+        suggestion = f"did you mean {close[0]}? Otherwise " if close else ""
         raise UsageError(
-            f"no target named {text!r}", hint=f"{meant}sim:CONTRACT, a URL, or a name listed by workbench targets"
+            f"no target named {text!r}", hint=f"{suggestion}sim:CONTRACT, a URL, or a name listed by workbench targets"
         )
     return replace(found, key_variable=key_variable or found.key_variable)
 
 
 def providers() -> Mapping[str, Target]:
     """Targets that need only a key: contracts with known endpoints."""
-    made = {}
+    targets = {}
     for name, endpoints in contracts.endpoints().items():
         bases = {protocol: each.url for each in endpoints for protocol in each.protocols}
         first, *others = bases.items()
-        made[name] = Target(name, *first, name, key_variable=endpoints[0].key, others=tuple(others))
-    return made
+        targets[name] = Target(name, *first, name, key_variable=endpoints[0].key, others=tuple(others))
+    return targets
 
 
 def _simulator(text: str) -> Target:

@@ -88,7 +88,7 @@ def of_request(tools: Iterable[ToolDef], risks: Mapping[str, str] = NOTHING) -> 
     """Risks of the tools that a request declares.
 
     Args:
-        given: name → risk, from the user.
+        risks: name → risk, from the user.
     """
     named = (tool for tool in tools if tool.name)
     return tuple(

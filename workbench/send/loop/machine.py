@@ -94,10 +94,10 @@ class ConversationLoop:
 
     def _with(self, **changes: Any) -> ConversationLoop:
         """Another loop on the same exchange, which is not decoded again."""
-        made = replace(self, **changes)
-        kept = {name: value for name, value in self.__dict__.items() if name in ("decoded", "terms", "calls")}
-        made.__dict__.update(kept)
-        return made
+        copy = replace(self, **changes)
+        cache = {name: value for name, value in self.__dict__.items() if name in ("decoded", "terms", "calls")}
+        copy.__dict__.update(cache)
+        return copy
 
     @cached_property
     def decoded_exchange(self) -> DecodedExchange:
@@ -179,7 +179,7 @@ class ConversationLoop:
 
     def _after_send(self, exchange: Exchange, protocol: str) -> ConversationLoop:
         """The loop after a request, with its token usage."""
-        made = (*self.made, *dict.fromkeys(map(call_key, self.calls)))
+        call_keys = (*self.made, *dict.fromkeys(map(call_key, self.calls)))
         sent = replace(
             self,
             exchange=exchange,
@@ -187,7 +187,7 @@ class ConversationLoop:
             results=(),
             said=None,
             turns=self.turns + 1,
-            made=made,
+            made=call_keys,
             errors=self._errors,
         )
         spent, is_estimated = sent._usage()
@@ -225,22 +225,22 @@ class ConversationLoop:
 
     def _next(self) -> Send | LoopEnd:
         try:
-            made = self._following()
+            step = self._following()
         except (LocalProtocolError, WireError) as error:
             return LoopEnd(EndReason.UNREADABLE, f"the conversation cannot be continued: {error}")
-        return Send(made.request, self.decoded_exchange.protocol or "", made.pointer, made.added, tuple(self._notes()))
+        return Send(step.request, self.decoded_exchange.protocol or "", step.pointer, step.added, tuple(self._notes()))
 
     def _following(self) -> NextRequest:
         request = self.decoded_exchange.request
         assert request is not None
         adapter = protocols.get(request.protocol)
-        told = user_values(adapter, self.said) if self.said is not None else []
+        input_values = user_values(adapter, self.said) if self.said is not None else []
         if self.calls and self._are_in_text:
-            told = [*text_result_values(adapter, self.parser, self.calls, self.results), *told]
+            input_values = [*text_result_values(adapter, self.parser, self.calls, self.results), *input_values]
         elif self.calls:
-            told = [*result_values(adapter, self.calls, self.results), *told]
-        said = answer_values(self.decoded_exchange, self._unwanted_carriers, only_first_call=self._drops_calls)
-        return next_request(self.decoded_exchange, said, told)
+            input_values = [*result_values(adapter, self.calls, self.results), *input_values]
+        answer = answer_values(self.decoded_exchange, self._unwanted_carriers, only_first_call=self._drops_calls)
+        return next_request(self.decoded_exchange, answer, input_values)
 
     @property
     def _unwanted_carriers(self) -> Sequence[str]:
@@ -319,9 +319,9 @@ class ConversationLoop:
 
     def _repeat_end(self) -> LoopEnd | None:
         if self.limits.repeats:
-            made = Counter(self.made)
+            counts = Counter(self.made)
             for call in self.calls:
-                times = made[call_key(call)] + 1
+                times = counts[call_key(call)] + 1
                 if times >= self.limits.repeats:
                     return LoopEnd(EndReason.REPEATED, f"the model made the same call to {call.name!r} {times} times")
         return None

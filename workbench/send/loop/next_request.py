@@ -110,8 +110,8 @@ def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> Jso
     if not isinstance(value, dict):
         return value
     if not message.pointer:  # the body is the message, and more than that
-        held = {"role", *(_first(part) for part in message.parts)}
-        value = {key: inner for key, inner in value.items() if key in held}
+        message_keys = {"role", *(_first(part) for part in message.parts)}
+        value = {key: inner for key, inner in value.items() if key in message_keys}
     gone = [p for p in message.parts if any(p is other for other in unwanted)]
     if any(not p.source.pointer for p in gone):
         return None
@@ -135,13 +135,13 @@ def _place(part: Part) -> tuple[int, ...]:
 def _remove(value: dict[str, Any], part: Part) -> None:
     """Remove a part from a message: a slice of a text, an element of a list, or a member beside the content."""
     steps = part.source.pointer.split("/")[1:]
-    held = value.get(steps[0])
+    member = value.get(steps[0])
     if "text" in part.source.slices:
         start, end = part.source.slices["text"]
-        holder, key = (held[int(steps[1])], steps[2]) if len(steps) > 2 else (value, steps[0])  # type: ignore[index]
+        holder, key = (member[int(steps[1])], steps[2]) if len(steps) > 2 else (value, steps[0])  # type: ignore[index]
         holder[key] = _EMPTY_TAGS.sub("", holder[key][:start] + holder[key][end:])
-    elif steps[0] in ("content", "parts", "tool_calls") and isinstance(held, list) and len(steps) > 1:
-        del held[int(steps[1])]
+    elif steps[0] in ("content", "parts", "tool_calls") and isinstance(member, list) and len(steps) > 1:
+        del member[int(steps[1])]
     else:
         value.pop(steps[0], None)
 
@@ -155,8 +155,8 @@ def _encode_streamed(
     """The message assembled from a stream, as the protocol writes it."""
     assert decoded.response is not None
     adapter = protocols.get(decoded.response.protocol)
-    said = normal_response(decoded.response).response.messages[0]
-    parts = [p for p in said.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
+    whole = normal_response(decoded.response).response.messages[0]
+    parts = [p for p in whole.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
     if only_first_call:
         first = next((p for p in parts if _is_call(p)), None)
         parts = [p for p in parts if p is first or not _is_call(p)]
@@ -196,10 +196,10 @@ def _first_event_value(decoded: DecodedExchange, part: Part) -> JsonValue:
         suffix = part.source.fields.get(name, "")
         if segments and suffix and segments[0].pointer.endswith(suffix):
             data = decoded.events[segments[0].event].data
-            held = value_at(loads(without_repeated_prefix(data or b"")), segments[0].pointer.removesuffix(suffix))
-            if isinstance(held, dict):
-                is_late = isinstance(part, ToolCallIR) and part.raw is not None and "input" in held
-                return {**held, "input": part.input} if is_late and isinstance(part, ToolCallIR) else held
+            block = value_at(loads(without_repeated_prefix(data or b"")), segments[0].pointer.removesuffix(suffix))
+            if isinstance(block, dict):
+                is_late = isinstance(part, ToolCallIR) and part.raw is not None and "input" in block
+                return {**block, "input": part.input} if is_late and isinstance(part, ToolCallIR) else block
     return part.value if isinstance(part, Opaque) else None
 
 
@@ -209,10 +209,10 @@ def _put(body: JsonValue, pointer: str, value: JsonValue) -> None:
         value_at(body, parent)[int(step)] = value
 
 
-def _restore_details(body: JsonValue, message: Message, came: Sequence[Reasoning]) -> None:
+def _restore_details(body: JsonValue, message: Message, details: Sequence[Reasoning]) -> None:
     """Restore members of ``reasoning_details`` entries that normal form does not know."""
     mine = [p for _, p in message.reasoning() if p.carrier is Carrier.REASONING_DETAILS]
-    for part, origin in zip(mine, came, strict=False):
+    for part, origin in zip(mine, details, strict=False):
         entry = value_at(body, message.pointer + part.source.pointer)
         if isinstance(entry, dict) and isinstance(origin.extra, Mapping):
             entry |= origin.extra
@@ -238,14 +238,14 @@ class NextRequest(NamedTuple):
     added: tuple[JsonValue, ...]
 
 
-def next_request(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequence[JsonValue]) -> NextRequest:
+def next_request(decoded: DecodedExchange, answer: Sequence[JsonValue], inputs: Sequence[JsonValue]) -> NextRequest:
     """The next request.
 
     Args:
         decoded: the previous exchange.
-        said: elements of the answer.
-        told: elements for the model: results, or a user message. A request that refers to the previous response by id,
-            instead of repeating the history, gets only these.
+        answer: elements of the answer.
+        inputs: elements for the model: results, or a user message. A request that refers to the previous response by
+            id, instead of repeating the history, gets only these.
 
     Raises:
         LocalProtocolError: nothing can be inserted into the body.
@@ -254,19 +254,19 @@ def next_request(decoded: DecodedExchange, said: Sequence[JsonValue], told: Sequ
     assert request is not None and http is not None
     adapter, text = protocols.get(request.protocol), decoded.request_text
     pointer = _list_of(adapter)
-    held = value_at(loads(text), pointer)
+    history = value_at(loads(text), pointer)
     if request.previous_id is not None:
-        made = patch.apply(_after_answer(adapter, decoded), [patch.Replace(pointer, list(told))])
-        return NextRequest(with_body(http, made, text), pointer, tuple(told))
-    new = (*said, *told)
-    if isinstance(held, list):
+        body = patch.apply(_after_answer(adapter, decoded), [patch.Replace(pointer, list(inputs))])
+        return NextRequest(with_body(http, body, text), pointer, tuple(inputs))
+    new = (*answer, *inputs)
+    if isinstance(history, list):
         changes: list[patch.Change] = [patch.Insert(f"{pointer}/-", value) for value in new]
-    elif held is None:
+    elif history is None:
         is_there = decoded.request_index.span(pointer) is not None
         changes = [(patch.Replace if is_there else patch.Insert)(pointer, list(new))]
     else:
-        asked = [held] if isinstance(held, dict) else user_values(adapter, str(held))
-        changes = [patch.Replace(pointer, [*asked, *new])]
+        messages = [history] if isinstance(history, dict) else user_values(adapter, str(history))
+        changes = [patch.Replace(pointer, [*messages, *new])]
     return NextRequest(with_body(http, patch.apply(text, changes), text), pointer, new)
 
 
@@ -291,9 +291,9 @@ def _after_answer(adapter: Adapter, decoded: DecodedExchange) -> bytes:
 def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[CallResult]) -> list[JsonValue]:
     """Results of the calls of one answer, in order, as elements of the protocol."""
     plain = [(c, r) for c, r in zip(calls, results, strict=True) if r.element is None]
-    made = [_result(adapter, call, result) for call, result in plain]
-    asked = Message("assistant", normal_calls([call for call, _ in plain]))
-    body, request = write_messages(adapter, (asked, Message("tool", tuple(made))))
+    result_parts = [_result(adapter, call, result) for call, result in plain]
+    call_message = Message("assistant", normal_calls([call for call, _ in plain]))
+    body, request = write_messages(adapter, (call_message, Message("tool", tuple(result_parts))))
     holders = [m for m in request.messages if any(m.tool_results())]
     values = [value_at(body, message.pointer) for message in holders]
     if any(call.format == LEGACY for call in calls):
@@ -319,11 +319,11 @@ def text_result_values(
     adapter: Adapter, parser: str, calls: Sequence[ToolCallIR], results: Sequence[CallResult]
 ) -> list[JsonValue]:
     """Results of calls made in text: rendered by their format, as a user message."""
-    made = (
+    result_parts = (
         ToolResultIR(call.id, tuple(_as_text(p) for p in result.content), result.is_error or None, call.name)
         for call, result in zip(calls, results, strict=True)
     )
-    return user_values(adapter, formats.get(parser).render_results(list(made)))
+    return user_values(adapter, formats.get(parser).render_results(list(result_parts)))
 
 
 def user_values(adapter: Adapter, text: str) -> list[JsonValue]:

@@ -62,8 +62,8 @@ def _plain(result: CallResult) -> JsonValue:
 
 def _plain_part(part: Part) -> JsonValue:
     kind = next(name for name, known in _KINDS.items() if isinstance(part, known))
-    held = {f.name: getattr(part, f.name) for f in fields(part) if f.name != "source"}
-    return {"part": kind, **{k: dict(v) if k == "extra" else v for k, v in held.items()}}
+    values = {f.name: getattr(part, f.name) for f in fields(part) if f.name != "source"}
+    return {"part": kind, **{k: dict(v) if k == "extra" else v for k, v in values.items()}}
 
 
 def _result(plain: JsonValue) -> CallResult:
@@ -71,5 +71,5 @@ def _result(plain: JsonValue) -> CallResult:
 
 
 def _part(plain: JsonValue) -> Part:
-    held: dict[str, Any] = {k: (v or NOTHING) if k == "extra" else v for k, v in plain.items() if k != "part"}
-    return _KINDS[plain["part"]](**held)
+    values: dict[str, Any] = {k: (v or NOTHING) if k == "extra" else v for k, v in plain.items() if k != "part"}
+    return _KINDS[plain["part"]](**values)

@@ -21,10 +21,10 @@ from workbench.wire.session import Session, exchanges_of
 def call_key(call: ToolCallIR) -> str:
     """Key that is equal for calls of one tool with the same arguments, in any spelling and any process."""
     if call.error is not None:
-        said: object = (call.raw or "").strip()
+        arguments: object = (call.raw or "").strip()
     else:
-        said = sorted((pointer, repr(value)) for pointer, value in scalars(call.input))
-    return sha256(repr((call.name, said)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        arguments = sorted((pointer, repr(value)) for pointer, value in scalars(call.input))
+    return sha256(repr((call.name, arguments)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class RecordedResults:
         for index, exchange in enumerate(exchanges_of(self._session)):
             decoded = DecodedExchange(index, exchange, self._protocol, known=known)
             for call, result, message in _pairs(decoded, answered):
-                made, key = _result(result), call_key(call)
+                reply, key = _result(result), call_key(call)
                 if call.format == BUILT_IN:
-                    made = replace(made, element=value_at(loads(decoded.request_text), message.pointer))
-                found.setdefault((key, call.id, repr(made)), (key, call.name, RecordedResult(made, index, call.id)))
+                    reply = replace(reply, element=value_at(loads(decoded.request_text), message.pointer))
+                found.setdefault((key, call.id, repr(reply)), (key, call.name, RecordedResult(reply, index, call.id)))
             answered |= {c.id: c for m in decoded.messages(RESPONSE) for _, c in m.tool_calls() if c.id}
         return list(found.values())
 

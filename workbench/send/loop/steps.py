@@ -69,8 +69,8 @@ class LoopPolicy:
         if why:
             return ArgumentRefusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
         if self.is_serial and number:
-            told = "one call at a time: only the first call was run; make this one again in your next response"
-            return ArgumentRefusal(Code.ONE_CALL_AT_A_TIME, told)
+            message = "one call at a time: only the first call was run; make this one again in your next response"
+            return ArgumentRefusal(Code.ONE_CALL_AT_A_TIME, message)
         return None
 
 
@@ -217,8 +217,8 @@ def refusal_result(refusal: ArgumentRefusal) -> CallResult:
 
 def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:
     """The request of a step, prepared for a target. Arguments and errors as ``prepare``."""
-    asked = DecodedExchange(0, Exchange("", step.request), step.protocol or None)
-    return prepare(asked, target, protocol=protocol, model=model)
+    decoded = DecodedExchange(0, Exchange("", step.request), step.protocol or None)
+    return prepare(decoded, target, protocol=protocol, model=model)
 
 
 def with_sent_body(exchange: Exchange, sent: Outgoing) -> Exchange:
