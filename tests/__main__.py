@@ -18,11 +18,9 @@ STEPS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "-q", "."],
     "docs": ["mkdocs", "build", "--strict", "-q"],
-    "collection": ["pytest", "--collect-only", "-qq"],
-    "tests": ["pytest", "-n", "4", "--dist", "worksteal"],
+    "tests": ["pytest", "--processes", str(2 * (os.cpu_count() or 1))],
 }
-"""The collection compiles every test once: the workers, which start together, would each do all of it. There
-are two for each of two cores, since each waits for processes and screens, and who is done takes from who is not."""
+"""Two processes of tests for each core: each waits for processes and screens."""
 
 
 def main() -> int:
@@ -42,15 +40,9 @@ def main() -> int:
             print("docs: not built; to build them, pip install -e '.[docs]'", flush=True)
             continue
         begun = time.monotonic()
-        is_quiet = name == "collection"
-        done = subprocess.run(
-            [sys.executable, "-m", *words, *(sys.argv[1:] if "pytest" in words else [])],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.DEVNULL if is_quiet else None,
-        )
-        if not is_quiet:  # what it cannot collect, the tests report
-            failed += _report(name, done.returncode, begun)
+        options = sys.argv[1:] if name == "tests" else []
+        done = subprocess.run([sys.executable, "-m", *words, *options], cwd=ROOT, env=environment)
+        failed += _report(name, done.returncode, begun)
     said, _ = types.communicate()
     print(said, end="")
     failed += _report("types", types.returncode, start)

@@ -22,7 +22,9 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=40)
 settings.load_profile("patient")
 
-_home = tempfile.TemporaryDirectory()
+pytest_plugins = ["tests.forking"]
+
+_home, _process = tempfile.TemporaryDirectory(), os.getpid()
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -43,7 +45,8 @@ def pytest_configure() -> None:
 
 def pytest_unconfigure() -> None:
     """Remove the home folder of the tests: what the user opened, recorded and set is not theirs to read."""
-    _home.cleanup()
+    if os.getpid() == _process:
+        _home.cleanup()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
