@@ -19,8 +19,8 @@ class Pane(LineView):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         slot = session_panes.row(id).slot
-        self.set_class(slot in session_panes.SIDE_SLOTS, "side")
-        self.set_class(slot not in session_panes.HALVES, "tall")
+        self.set_class(slot in session_panes.SIDE_SLOTS, "side", update=False)
+        self.set_class(slot not in session_panes.HALVES, "tall", update=False)
 
     opened: ExchangeView | None = None
     why_not = ""

@@ -101,12 +101,18 @@ class PaneLayout:
 
     def _arrange(self) -> None:
         for pane in self.screen.query(Pane):
-            pane.set_class(pane.id == self._front, "-front")
-            pane.set_class(pane.id == self._side, "-kept")
-            pane.set_class(pane.id == self._side and self._shows_under, "-under")
-            pane.set_class(pane.id not in self._in_slot.values(), "-behind")
+            pane.update_classes(self._place(pane))
         self.screen.set_class(self.focused == "findings", "-on-findings")
         self.fill()
+
+    def _place(self, pane: Pane) -> dict[str, bool]:
+        """The classes of a pane for where it is; they are set at once, since each change applies the sheet again."""
+        return {
+            "-front": pane.id == self._front,
+            "-kept": pane.id == self._side,
+            "-under": pane.id == self._side and self._shows_under,
+            "-behind": pane.id not in self._in_slot.values(),
+        }
 
     def fill(self) -> None:
         """Show the ledgers too where the pane above them leaves rows of its column empty, in a layout of two."""
@@ -130,10 +136,8 @@ class PaneLayout:
 
     def fit(self, state: SessionState) -> None:
         """Give the panes of a session with few exchanges, or without findings, the room that they need."""
-        self.screen.set_class(not state.findings, "-calm")
-        self.screen.set_class(state.total <= FEW, "-few")
-        for few in range(1, FEW + 1):
-            self.screen.set_class(max(1, state.total) == few, f"-few-{few}")
+        numbers = {f"-few-{few}": max(1, state.total) == few for few in range(1, FEW + 1)}
+        self.screen.update_classes({"-calm": not state.findings, "-few": state.total <= FEW, **numbers})
         self._list_rows = 1 + max(1, state.total) if state.total <= FEW else LIST_ROWS
         self.fill()
 
