@@ -11,7 +11,6 @@ import shutil
 import signal
 import traceback
 from collections.abc import Iterator
-from itertools import groupby
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 
@@ -24,7 +23,7 @@ WORD = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--processes N``."""
+    """``--processes N``, and a mark for the tests that one process has to run."""
     parser.addoption("--processes", type=int, default=1, metavar="N", help="run the tests in N processes")
 
 
@@ -56,9 +55,13 @@ def _run(session: pytest.Session, processes: int) -> None:
 
 
 def _parts(items: list[pytest.Item]) -> Iterator[list[pytest.Item]]:
-    for _, group in groupby(items, lambda item: item.path):
-        tests = [*group]
-        yield from (tests[start : start + LENGTH] for start in range(0, len(tests), LENGTH))
+    groups: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        mark = item.get_closest_marker("together")
+        groups.setdefault(mark.args[0] if mark else item.path, []).append(item)
+    for name, tests in groups.items():
+        length = len(tests) if isinstance(name, str) else LENGTH
+        yield from (tests[start : start + length] for start in range(0, len(tests), length))
 
 
 class _Worker:

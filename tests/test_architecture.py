@@ -20,6 +20,8 @@ from docs import rooms as drawing
 from tests.texts import nodes, tree
 from workbench import plugins
 
+pytestmark = pytest.mark.together("source")  # parsed once
+
 PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 
 CONFIGURED = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]

@@ -7,8 +7,12 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import workbench
 from tests.texts import nodes
+
+pytestmark = pytest.mark.together("source")  # parsed once
 
 ROOT = Path(workbench.__file__).parent
 

@@ -13,6 +13,8 @@ from tests.texts import nodes
 from workbench.config import resources
 from workbench.protocols import protocols
 
+pytestmark = pytest.mark.together("source")  # parsed once
+
 PROVIDERS = frozenset(resources.shipped_profiles())
 
 PROTOCOL_FOLDERS = frozenset(f"protocols/{name.replace('-', '_')}" for name in protocols())

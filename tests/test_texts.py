@@ -12,6 +12,8 @@ import pytest
 
 from tests.texts import PHRASES, RETIRED, ROOT, Text, docstrings, nodes, retired, stilted, texts
 
+pytestmark = pytest.mark.together("source")  # parsed once
+
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
 _IRREGULAR = """

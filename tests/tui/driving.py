@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -21,7 +22,9 @@ async def until(pilot: Pilot[None], holds: Callable[[], object]) -> None:
         if holds():
             await pilot.pause()
             return
-        await pilot.pause(0.01)
+        if pilot.app._exception:
+            break  # the end of the app raises it
+        await asyncio.sleep(0.01)  # a pause of the pilot asks every widget
     raise AssertionError("it never came to hold")
 
 
