@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from workbench.ir import JsonValue
 
+MUCH = 256 * 1024
+"""Characters of JSON that are laid out more slowly by the standard library than msgspec is imported and does it."""
+
 PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*", "–": "-", "…": "...", "─": "-", "⏎": "|"})
 """ASCII stand-ins for our own signs, for an output encoding without them."""
 
@@ -25,8 +28,24 @@ def emit_json(value: JsonValue) -> None:
     """Print one JSON object. Control characters, hidden characters and surrogates are written as escapes."""
     import json
 
-    text = json.dumps(value, ensure_ascii=not _holds_unicode(), indent=2)
-    write(HIDDEN.sub(_json_escape, text) + "\n")
+    is_ascii = not _holds_unicode()
+    line = json.dumps(value, ensure_ascii=is_ascii)
+    laid_out = _indented(HIDDEN.sub(_json_escape, line)) if len(line) > MUCH or "msgspec" in sys.modules else ""
+    write((laid_out or HIDDEN.sub(_json_escape, json.dumps(value, ensure_ascii=is_ascii, indent=2))) + "\n")
+
+
+def _indented(line: str) -> str:
+    """JSON with a line for each member; empty if it holds what is no JSON, such as NaN.
+
+    The standard library does it in Python, in twenty times the time.
+    """
+    from msgspec import MsgspecError
+    from msgspec.json import format
+
+    try:
+        return format(line, indent=2)
+    except (MsgspecError, RecursionError):
+        return ""
 
 
 def _json_escape(found: re.Match[str]) -> str:
