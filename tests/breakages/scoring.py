@@ -28,7 +28,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,10 @@ from typing import Any
 from tests.breakages import Entry
 from tests.breakages.artefacts import Artefact, artefact, corrected, dump
 from workbench.cli import main
+from workbench.cli._report import finding_json
+from workbench.errors import WorkbenchError
+from workbench.formats.importers import open_input
+from workbench.rules import Inspector, by_cause
 
 GRADES = ("hit", "rule", "near", "miss", "error")
 TEXT_GRADES = ("right", "later", "kind", "nameless", "wrong", "unknown")
@@ -130,10 +134,18 @@ def score(entries: Iterable[Entry], folder: Path) -> Score:
 
 
 def check(files: Iterable[Path], contract: str | None) -> dict[Path | None, list[Finding]]:
-    """Findings of each file that ``check`` answers for, in this process: a process each would take minutes."""
-    provider = ["--provider", contract] if contract else []
-    said = _run("check", "--format", "json", *provider, *map(str, files))
-    return {Path(file["path"]): file.get("findings", []) for file in json.loads(said)["files"]}
+    """Findings of each file that ``check`` answers for, without repairs, which take most of its time."""
+    found = ((path, _findings(path, contract)) for path in files)
+    return {path: findings for path, findings in found if findings is not None}
+
+
+def _findings(path: Path, contract: str | None) -> list[Finding] | None:
+    try:
+        session = open_input(str(path))
+    except WorkbenchError:
+        return None
+    with closing(session):
+        return [finding_json(found) for found in by_cause(Inspector(session, provider=contract).run().findings)]
 
 
 def grade_text(row: dict[str, str]) -> str:

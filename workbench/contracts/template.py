@@ -169,13 +169,17 @@ class Template:
     def whole(self) -> int:
         return sum(len(p.text) for p in self.pieces)
 
+    @cached_property
+    def _anchors(self) -> tuple[tuple[int, str], ...]:
+        """Number and text of the pieces that a text is searched for, the longest first."""
+        found = ((n, piece.text) for n, piece in enumerate(self.pieces) if len(piece.text) >= SHORTEST)
+        return tuple(sorted(found, key=lambda anchor: -len(anchor[1])))
+
     def find(self, text: Plain) -> TemplateMatch | None:
         """The best match of this template in a text; None if no piece of ten characters is found."""
-        for anchor in sorted(range(len(self.pieces)), key=lambda n: -len(self.pieces[n].text)):
-            if len(self.pieces[anchor].text) < SHORTEST:
-                return None
-            places = [self._around(text, anchor, at) for at in _places(text.plain, self.pieces[anchor].text)]
-            if places:
+        for anchor, piece in self._anchors:
+            if piece in text.plain:  # nearly always it is not
+                places = [self._around(text, anchor, at) for at in _places(text.plain, piece)]
                 return max(places, key=lambda found: found.weight)
         return None
 

@@ -59,6 +59,15 @@ class JsonPlace(NamedTuple):
         return start, end
 
 
+class JsonChild(NamedTuple):
+    """A member or an element by its pointer step, from its key, or else its value, to its end (offsets in bytes)."""
+
+    step: str
+    start: int
+    value: int
+    end: int
+
+
 class TextLayer:
     """One text: the body, or the inside of a JSON string in it.
 
@@ -126,6 +135,11 @@ class TextLayer:
         return text[root.start] in _CONTAINERS or entered[1].holds_json(root)
 
 
+def _child(place: JsonPlace, step: str, node: SpanNode) -> JsonChild:
+    value, end = place.outward((node.start, node.end))
+    return JsonChild(step, place.outward(node.key)[0] if node.key else value, value, end)
+
+
 def nth(table: ChildTable, number: int) -> SpanNode:
     """Value bytes and key of one member or element, counted from zero."""
     key = (table.keys[2 * number], table.keys[2 * number + 1]) if table.keys else None
@@ -173,8 +187,8 @@ class JsonIndex:
         place = self.find(pointer)
         return place.outward(place.node.key) if place and place.node.key else None
 
-    def elements(self, pointer: str) -> list[tuple[str, Span]]:
-        """(pointer step, range) of every complete child of an array or object, in text order.
+    def children(self, pointer: str) -> list[JsonChild]:
+        """Every complete child of an array or object, in text order.
 
         Earlier members of a repeated key are skipped. Empty for scalars and absent pointers.
         """
@@ -187,7 +201,11 @@ class JsonIndex:
         else:
             numbered = [(n, str(n)) for n in range(len(table))]
         nodes = ((step, nth(table, n)) for n, step in numbered)
-        return [(step, place.outward((node.start, node.end))) for step, node in nodes if node.end != CUT]
+        return [_child(place, step, node) for step, node in nodes if node.end != CUT]
+
+    def elements(self, pointer: str) -> list[tuple[str, Span]]:
+        """(pointer step, range of the value) of every child that ``children`` has."""
+        return [(child.step, (child.value, child.end)) for child in self.children(pointer)]
 
     def pointer_at(self, offset: int) -> str:
         """Pointer of the deepest value that a byte belongs to.

@@ -19,7 +19,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.wire.json_index import split_pointer
+from workbench.wire.json_index import JsonChild, split_pointer
 from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like
 
 __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"]
@@ -197,64 +197,61 @@ class _Editor:
             return self.text[start : start + 1] + self.text[end - 1 : end]
         return self._join(kept, children, span, own)
 
-    def _children(self, pointer: str, span: tuple[int, int]) -> list[tuple[str, int, int]]:
-        """(step, start, end) of every child, including its key. Raises LocalProtocolError if a key repeats."""
-        is_object = self.text[span[0]] == ord("{")
-        found = []
-        for step, (start, end) in self.index.elements(pointer):
-            key = self.index.key_span(f"{pointer}/{step}") if is_object else None
-            found.append((step, key[0] if key else start, end))
-        for (_, _, before), (step, after, _) in pairwise(found):
-            if not _SEPARATOR.fullmatch(self.text, before, after):
+    def _children(self, pointer: str, span: tuple[int, int]) -> list[JsonChild]:
+        """Every child. Raises LocalProtocolError if a key repeats."""
+        found = self.index.children(pointer)
+        for before, child in pairwise(found):
+            if not _SEPARATOR.fullmatch(self.text, before.end, child.start):
                 raise LocalProtocolError(
-                    "a key is repeated here", where=f"{pointer}/{step}", hint="edit the text by hand"
+                    "a key is repeated here", where=f"{pointer}/{child.step}", hint="edit the text by hand"
                 )
-        if found and self.text[span[0] + 1 : found[0][1]].strip():
+        if found and self.text[span[0] + 1 : found[0].start].strip():
             raise LocalProtocolError(
-                "a key is repeated here", where=f"{pointer}/{found[0][0]}", hint="edit the text by hand"
+                "a key is repeated here", where=f"{pointer}/{found[0].step}", hint="edit the text by hand"
             )
         return found
 
-    def _layout(
-        self, children: list[tuple[str, int, int]], span: tuple[int, int], outer: _ContainerLayout
-    ) -> _ContainerLayout:
+    def _layout(self, children: list[JsonChild], span: tuple[int, int], outer: _ContainerLayout) -> _ContainerLayout:
         """Layout of this container; without own layout that of the surrounding one."""
         if not children:
             return outer.deeper
-        lead = self.text[span[0] + 1 : children[0][1]]
-        trail = self.text[children[-1][2] : span[1] - 1]
+        lead = self.text[span[0] + 1 : children[0].start]
+        trail = self.text[children[-1].end : span[1] - 1]
         if not _BREAK.fullmatch(lead):
             return _ContainerLayout(b"", b"")
         unit = lead[len(trail) :] if lead.startswith(trail) and _BREAK.fullmatch(trail) else b"  "
         return _ContainerLayout(lead, unit)
 
     def _edited_children(
-        self, pointer: str, children: list[tuple[str, int, int]], layout: _ContainerLayout
+        self, pointer: str, children: list[JsonChild], layout: _ContainerLayout
     ) -> list[_WrittenChild]:
         """Children after the changes, in order."""
         work, kept = self.work[pointer], list[_WrittenChild]()
         is_object = self.text[self.index.span(pointer)[0]] == ord("{")  # type: ignore[index]
-        places = {step for step, _, _ in children} if not is_object else set()
-        for number, (step, start, _) in enumerate(children):
+        places = {child.step for child in children} if not is_object else set()
+        for number, child in enumerate(children):
             if not is_object:
                 kept += (
-                    _WrittenChild(self._new(change, step, layout, is_object)) for change in work.added.get(step, ())
+                    _WrittenChild(self._new(change, child.step, layout, is_object))
+                    for change in work.added.get(child.step, ())
                 )
-            if step not in work.removed:
-                value = self.index.span(f"{pointer}/{step}")
-                assert value is not None  # it is a child
-                kept.append(
-                    _WrittenChild(self.text[start : value[0]] + self.render(f"{pointer}/{step}", layout), number)
-                )
+            if child.step not in work.removed:
+                kept.append(_WrittenChild(self._old(f"{pointer}/{child.step}", child, layout), number))
         for step, changes in work.added.items():
             if step in places:
                 continue
             if not is_object and step not in (END, str(len(children))):
                 raise LocalProtocolError("no such position", where=f"{pointer}/{step}", hint="check the pointer")
-            if is_object and any(step == name for name, _, _ in children) and step not in work.removed:
+            if is_object and any(step == child.step for child in children) and step not in work.removed:
                 raise LocalProtocolError("the key already exists", where=f"{pointer}/{step}", hint="replace the key")
             kept += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
         return kept
+
+    def _old(self, pointer: str, child: JsonChild, layout: _ContainerLayout) -> bytes:
+        """Text of a child that stays, with its key in an object."""
+        if pointer not in self.touched:
+            return self.text[child.start : child.end]
+        return self.text[child.start : child.value] + self.render(pointer, layout)
 
     def _new(self, change: Insert | Move, step: str, layout: _ContainerLayout, is_object: bool) -> bytes:
         """Text of an inserted value, with its key in an object."""
@@ -288,32 +285,30 @@ class _Editor:
     def _join(
         self,
         kept: list[_WrittenChild],
-        children: list[tuple[str, int, int]],
+        children: list[JsonChild],
         span: tuple[int, int],
         layout: _ContainerLayout,
     ) -> bytes:
         """The container with its children; the text between two old neighbours is kept."""
         start, end = span
         closing = layout.before[: len(layout.before) - len(layout.unit)] if layout.before else b""
-        lead = self.text[start + 1 : children[0][1]] if children else layout.before
-        trail = self.text[children[-1][2] : end - 1] if children else closing
+        lead = self.text[start + 1 : children[0].start] if children else layout.before
+        trail = self.text[children[-1].end : end - 1] if children else closing
         usual = self._usual(children, layout)
         pieces = [self.text[start : start + 1], lead, kept[0].text]
         for before, child in pairwise(kept):
             pieces += (self._gap(before, child, children, usual), child.text)
         return b"".join((*pieces, trail, self.text[end - 1 : end]))
 
-    def _usual(self, children: list[tuple[str, int, int]], layout: _ContainerLayout) -> bytes:
+    def _usual(self, children: list[JsonChild], layout: _ContainerLayout) -> bytes:
         if len(children) > 1:
-            return self.text[children[0][2] : children[1][1]]
+            return self.text[children[0].end : children[1].start]
         return b"," + layout.before if layout.before else self.comma
 
-    def _gap(
-        self, before: _WrittenChild, child: _WrittenChild, children: list[tuple[str, int, int]], usual: bytes
-    ) -> bytes:
+    def _gap(self, before: _WrittenChild, child: _WrittenChild, children: list[JsonChild], usual: bytes) -> bytes:
         if before.number is None or child.number is None or child.number != before.number + 1:
             return usual
-        return self.text[children[before.number][2] : children[child.number][1]]
+        return self.text[children[before.number].end : children[child.number].start]
 
 
 def _signs(text: bytes) -> tuple[bytes, bytes]:
