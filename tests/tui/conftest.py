@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
 from textual.pilot import Pilot
 from textual.screen import Screen
+
+from workbench.config import resources
+from workbench.library import session_summary
 
 _parse = Stylesheet._parse_rules
 _parsed: dict[tuple[object, ...], list[RuleSet]] = {}
@@ -61,12 +65,23 @@ Compositor.render_update = _render_what_is_looked_at  # type: ignore[assignment,
 Pilot.press = _press_and_paint  # type: ignore[method-assign]
 
 
+@pytest.fixture(scope="session")
+def summaries() -> Path:
+    """The summaries of the example sessions, which Home lists: it would inspect each of them for itself."""
+    for path in resources.folder("sessions").glob("*.jsonl"):
+        session_summary.describe_file(path)
+    return resources.cache_folder() / session_summary.NAME
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, give_contracts: Callable[[Path], None]) -> Path:
+def own_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, give_contracts: Callable[[Path], None], summaries: Path
+) -> Path:
     """An empty home folder: the app looks for sessions there, and remembers what was opened."""
     home = tmp_path / "home"
     home.mkdir()
     give_contracts(home)
+    shutil.copy(summaries, home / ".cache" / "workbench")
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
