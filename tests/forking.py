@@ -123,15 +123,17 @@ class _Teller:
 
     def __init__(self, config: pytest.Config, connection: Connection) -> None:
         self.config, self.connection = config, connection
+        self.reports: list[dict[str, object]] = []
 
     def pytest_runtest_logstart(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
         self.connection.send((nodeid, location))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.connection.send(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
+        self.reports.append(self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
 
     def pytest_runtest_logfinish(self) -> None:
-        self.connection.send(None)
+        self.connection.send(self.reports)
+        self.reports = []
 
 
 def _work(session: pytest.Session, parts: list[list[pytest.Item]], queue: int, connection: Connection) -> None:
@@ -165,15 +167,16 @@ def _hear(config: pytest.Config, connection: Connection, worker: _Worker) -> Non
         if (status := worker.ended()) or worker.test:
             _report_end(config, worker, status)
         return
-    if isinstance(told, dict):
-        report = config.hook.pytest_report_from_serializable(config=config, data=told)
-        config.hook.pytest_runtest_logreport(report=report)
-    elif told:
+    if isinstance(told, tuple):
         worker.test = told
         config.hook.pytest_runtest_logstart(nodeid=told[0], location=told[1])
-    elif worker.test:
+        return
+    for data in told:
+        report = config.hook.pytest_report_from_serializable(config=config, data=data)
+        config.hook.pytest_runtest_logreport(report=report)
+    if worker.test:
         config.hook.pytest_runtest_logfinish(nodeid=worker.test[0], location=worker.test[1])
-        worker.test = None
+    worker.test = None
 
 
 def _report_end(config: pytest.Config, worker: _Worker, status: int) -> None:

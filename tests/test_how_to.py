@@ -32,12 +32,15 @@ CAT = {"type": "function", "function": {"name": "cat", "description": "Read.", "
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 
+pytestmark = pytest.mark.together("how-to")  # one copy, whose modules are compiled once
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program with the files of every page in it."""
     folder = tmp_path_factory.mktemp("copy")
     for name in ("workbench", "profiles"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)
     for page in PAGES.values():
         for title, text in BLOCK.findall(page):
             target = folder / title
