@@ -64,7 +64,7 @@ SERVED = [c for c in COMMANDS if "--web" in c or c.startswith("workbench simulat
 """Lines that go on until ctrl-c."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("line", [c for c in COMMANDS if c not in SERVED])
 def test_a_command_line_does_what_it_says(line: str, machine: dict[str, str], tmp_path: Path) -> None:
     line = re.sub(r"(?<=-o )\S+", lambda out: str(tmp_path / out[0]), line)

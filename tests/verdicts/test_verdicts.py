@@ -52,7 +52,7 @@ def test_recordings(recordings: Path, approved: Hold) -> None:
     approved("recordings", found)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_sessions(part: int, approved: Hold) -> None:
     found = []
