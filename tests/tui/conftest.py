@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 from rich.console import RenderableType
@@ -40,6 +41,9 @@ def _parse_once(
 
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
 
+PAINTED = 3
+"""Of so many presses on a screen, what one led to is painted even if the test does not read it."""
+
 _update, _press = Compositor.render_update, Pilot.press
 
 
@@ -54,11 +58,21 @@ def _render_what_is_looked_at(
     return None
 
 
+_painted: WeakKeyDictionary[Screen[object], int] = WeakKeyDictionary()
+"""Presses on each screen."""
+
+
 async def _press_and_paint(self: Pilot[object], *keys: str) -> None:
-    """Paint what the keys led to once, so that a widget that cannot be painted fails the test."""
+    """Paint what every third press leads to, and each new screen: a widget that cannot be painted fails the test.
+
+    What a test reads is painted anyway.
+    """
     await _press(self, *keys)
     if self.app.screen_stack:
-        self.app.screen._compositor.render_strips()
+        screen = self.app.screen
+        _painted[screen] = _painted.get(screen, -1) + 1
+        if _painted[screen] % PAINTED == 0:
+            screen._compositor.render_strips()
 
 
 Compositor.render_update = _render_what_is_looked_at  # type: ignore[assignment,method-assign]
