@@ -30,11 +30,11 @@ def emit_json(value: JsonValue) -> None:
 
     is_ascii = not _holds_unicode()
     line = json.dumps(value, ensure_ascii=is_ascii)
-    laid_out = _indented(HIDDEN.sub(_json_escape, line)) if len(line) > MUCH or "msgspec" in sys.modules else ""
+    laid_out = _lay_out(HIDDEN.sub(_json_escape, line)) if len(line) > MUCH or "msgspec" in sys.modules else ""
     write((laid_out or HIDDEN.sub(_json_escape, json.dumps(value, ensure_ascii=is_ascii, indent=2))) + "\n")
 
 
-def _indented(line: str) -> str:
+def _lay_out(line: str) -> str:
     """JSON with a line for each member; empty if it holds what is no JSON, such as NaN.
 
     The standard library does it in Python, in twenty times the time.
