@@ -11,6 +11,7 @@ import pytest
 
 from tests.tui.driving import Driver, screen_text, until
 from tests.tui.holding import Holder
+from tests.tui.layouts import hold
 from tests.tui.screens.test_follow import following, rows, toasts
 from tests.tui.writing import BROKEN, Recorder, user
 from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
@@ -55,6 +56,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await driver.press("P")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BreakpointsScreen))
         await said(driver, "toolu_abcdefgh12345678")
+        await hold(driver, "breakpoints")
         await driver.press("e")
         await until(
             driver.pilot, lambda: isinstance(driver.app.screen, EditPausedScreen) and driver.app.screen.study.is_settled

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.tui.screens.comparing.other import OtherScreen
@@ -105,6 +106,7 @@ async def test_an_exchange_is_compared_with_another_one_that_is_picked() -> None
         assert isinstance(screen, ComparingScreen)
         await until(driver.pilot, lambda: screen.beside.places)
         assert "exchange 1 against exchange 2" in driver.text and "- exchange 1" in driver.text
+        await hold(driver, "compare")
         assert {place.side for place in screen.beside.places} == {"request", "response"}
 
 

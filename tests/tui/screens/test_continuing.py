@@ -10,6 +10,7 @@ from tests.probes.measuring import measured
 from tests.send.loop.samples import answered, call, chat
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from tests.tui.screens.test_send import astray
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
@@ -112,6 +113,7 @@ async def test_the_pending_request_can_be_another_one() -> None:
     async with showing(session(), exchange=1) as driver:
         screen = await continuing(driver)
         await pending(driver, screen, AnswerCall, 0)
+        await hold(driver, "continue")
         await driver.press("enter")
         await pending(driver, screen, AnswerCall, 1)
         await driver.press("e", "b", "ctrl+s", "enter")

@@ -75,6 +75,8 @@ async def test_a_broken_request_says_what_to_do_first() -> None:
         assert "apply a repair (f)" in " ".join(d.text.split())
         await d.press("enter")
         assert d.app.screen is screen
+        await d.press("f")
+        await until(d.pilot, lambda: isinstance(d.app.screen, RepairsScreen))
         await d.press("q")
         assert isinstance(d.app.screen, SessionScreen)
 

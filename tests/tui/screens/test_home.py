@@ -13,6 +13,7 @@ from tests.library.samples import entries, put
 from tests.tui import samples
 from tests.tui.driving import screen_text, until
 from tests.tui.holding import Holder
+from tests.tui.layouts import hold
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.config import resources
 from workbench.library import home_sections, home_state, session_summary
@@ -98,6 +99,8 @@ async def test_enter_opens_a_session_and_q_comes_back_to_it() -> None:
         assert "reasoning.missing" in home.text
         await home.back()
         assert home.here == samples.LOST_REASONING
+        await until(home.pilot, lambda: not home.pane.pending_summaries())
+        await hold(home, "home")
 
 
 async def test_a_session_that_was_opened_is_recent_and_remembered(own_home: Path) -> None:

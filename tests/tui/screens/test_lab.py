@@ -9,6 +9,7 @@ import pytest
 
 from tests.tui import samples, writing
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.probes.profiles import ProfileStore
@@ -88,6 +89,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         assert isinstance(screen, StepScreen)
         await until(driver.pilot, lambda: screen.state)
         assert "Pending request" in driver.text and "no verdict yet" in driver.text and "probe_add" in driver.text
+        await hold(driver, "probe step")
         await driver.press("enter")
         await sent(driver, screen, 1)
         assert "2 new messages" in driver.text and '"receipt"' in driver.text

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.tui.models import minimizing
@@ -57,6 +58,7 @@ async def test_the_panes_take_turns_where_there_is_little_room() -> None:
         assert screen.whole.has_focus and "src/parser.py" in screen.whole._body.decode()
         await driver.press("tab")
         assert screen.edits.has_focus
+        await hold(driver, "minimise")
 
 
 async def test_the_smallest_becomes_a_branch_that_is_edited() -> None:

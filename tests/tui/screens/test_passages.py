@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.tool_hops import HopSession, lost_structured, said
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.screens.passages import NONE, PassagesScreen
 from workbench.wire.session import MemorySession
@@ -32,6 +33,7 @@ async def test_both_bodies_are_side_by_side_and_the_lost_part_is_marked() -> Non
         ((first, last),) = marks.spans
         assert screen.returned._body[first:last].startswith(b'{"temperature": 21')
         assert b'"content": "mild"' in screen.told._body
+        await hold(driver, "tool results of a server")
 
 
 async def test_enter_goes_to_the_bytes_of_either_side() -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.probes.measuring import measured
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.probes.profiles.store import save_profile
@@ -85,6 +86,8 @@ async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) ->
         assert "tools are never run" in text
         await driver.press("G", "k")
         assert "not streamed" in driver.text or size[1] < 20
+        if size[1] > 20:
+            await hold(driver, "send")
 
 
 async def test_what_another_protocol_cannot_say_is_listed_with_its_place() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from tests.tui.screens.test_send import before_sending
 from tests.tui.serving import Endpoint, endpoint
 from tests.tui.test_hostile import EVIL, assert_clean
@@ -87,6 +88,7 @@ async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> Non
         assert "✓ accepted (200) · the original was refused (400)" in text
         assert "tool_use" in text and "│ 200" in text
         assert "no findings" in text
+        await hold(driver, "answer")
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
         await until(driver.pilot, shows(driver, "as recorded", "add an error result", "sent to sim:anthropic → 200"))

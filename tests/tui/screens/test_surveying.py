@@ -10,6 +10,7 @@ import pytest
 from tests.formats.importers.store_samples import CHAT, LITELLM
 from tests.survey.conftest import Quiet, in_process
 from tests.tui.driving import Driver, until
+from tests.tui.layouts import hold
 from workbench.survey import Catalog, JudgeOptions, ObjectSelection, SurveyOptions, WorkerLimits, run_survey
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.surveys import describe_survey, sparkline
@@ -70,6 +71,7 @@ async def test_groups_and_filters(folder: Path) -> None:
         screen = await shown(driver)
         await driver.press("j")
         assert "2026-W39: 1; 2026-W40: 1" in driver.text
+        await hold(driver, "survey")
         await driver.press("b", "b")
         await until(pilot, lambda: screen.found and screen.found.by == "model")
         assert "gpt-4.1" in driver.text

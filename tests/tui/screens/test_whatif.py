@@ -9,6 +9,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.layouts import hold
 from tests.tui.screens.test_send_answer import name_it, simple
 from tests.tui.serving import endpoint
 from workbench.tui.screens.branches import BranchesScreen
@@ -41,6 +42,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         assert "✗ 400 reasoning.missing" in text
         assert "others cannot be sent" in text  # why a variant cannot be tried
         assert "simulated" in text and "tools are never run" in text
+        await hold(driver, "what if")
         await driver.press("l", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, AnswerScreen))
         answer = driver.app.screen

@@ -279,6 +279,11 @@ class ExportScreen(Screen[None]):
         elif self.exported or self._is_large():
             self.app.push_screen(ExportPathScreen(self.row, self._default_name()), self._write)
 
+    def action_repairs(self) -> None:
+        """Go back to the session, and show the repairs of the finding."""
+        self.dismiss()
+        self.session.call_later(self.session.actions.repairs)
+
     def _default_name(self) -> str:
         return exporting.default_name(self.row, self.scope, self.node.index, self.session.state.name)
 
