@@ -40,6 +40,7 @@ ACTIONS = {
     **{f"session.{row.id}": row.word for row in session_panes.PANES},
     "session.side": "request or response on the wire",
     "session.story": "story of the session",
+    "session.repairs": "repairs of the finding",
     "session.search": "search this list",
     "session.next-match": "next match",
     "session.previous-match": "previous match",
@@ -47,6 +48,10 @@ ACTIONS = {
     "session.back": "quit",
 }
 """Ids of the key table that work here, with what they do."""
+
+
+REPAIRED_COPY = "workbench check FILE --fix -o OUT writes a repaired copy"
+"""What is said after the repairs, which this mode only reads."""
 
 
 class SpokenList(NamedTuple):
@@ -125,6 +130,8 @@ class LinearReader:
                 return ["search for:"]
             case "next-match" | "previous-match":
                 return self._match(step)
+            case "repairs":
+                return self._repairs()
             case "help":
                 return [f"{key} {ACTIONS[id]}" for key, id in self._ids.items()]
         self.is_over = True
@@ -190,16 +197,31 @@ class LinearReader:
         self.cursors["findings"] = number
         return self._show("findings")
 
+    def _repairs(self) -> list[str]:
+        """The repairs of the finding under the cursor, and how to get one."""
+        from workbench.tui.repair_offers import look
+
+        if not self.found:
+            return ["no findings"]
+        offers = look(self.inspector, self.found[self.cursors.get("findings", 0)])
+        told = [f"repair {n} of {len(offers)}: {offer.repair.title}" for n, offer in enumerate(offers, 1)]
+        return [*told, REPAIRED_COPY] if told else ["no repair of this finding is known"]
+
     def _match(self, step: int) -> list[str]:
         spoken = self._list
         if not self.wanted:
             return ["no search yet; / starts one"]
         order = [(self._cursor + step * n) % spoken.size for n in range(1, spoken.size + 1)] if spoken.size else []
-        for item in order:
-            lines = (spoken.head(item), *spoken.body(item))
-            if any(self.wanted.casefold() in plain(each).casefold() for each in lines):
-                return self._move(item)
-        return [f"no match in {spoken.name}"]
+        found = next((item for item in order if self._is_match(spoken, item)), None)
+        if found is not None:
+            return self._move(found)
+        others = (self._list_of(name) for name in self._names if name != self.name)
+        seen = [other.name for other in others if any(self._is_match(other, item) for item in range(other.size))]
+        return [f"no match in {spoken.name}; found in {', '.join(seen)}" if seen else f"no match in {spoken.name}"]
+
+    def _is_match(self, spoken: SpokenList, item: int) -> bool:
+        lines = (spoken.head(item), *spoken.body(item))
+        return any(self.wanted.casefold() in plain(each).casefold() for each in lines)
 
     # Lists.
 
@@ -216,8 +238,15 @@ class LinearReader:
         return self._opened
 
     @property
+    def _names(self) -> list[str]:
+        return [*(row.id for row in session_panes.PANES), "story"]
+
+    @property
     def _list(self) -> SpokenList:
-        match self.name:
+        return self._list_of(self.name)
+
+    def _list_of(self, name: str) -> SpokenList:
+        match name:
             case "exchanges":
                 return SpokenList("exchange", len(self.inspector.rows), self._exchange_line, lambda item: ())
             case "findings":
@@ -227,9 +256,9 @@ class LinearReader:
             case "wire":
                 lines = self._wire_lines()
                 return SpokenList(f"{self.side} {self.exchange + 1}", len(lines), lines.__getitem__, lambda item: ())
-        view = self.exchange_view.views[self.name]
+        view = self.exchange_view.views[name]
         body = (lambda item: view.body(item, WIDTH)) if view.count() else (lambda item: view.nothing(WIDTH))
-        return SpokenList(session_panes.row(self.name).title, view.count(), view.head, body)
+        return SpokenList(session_panes.row(name).title, view.count(), view.head, body)
 
     def _exchange_line(self, item: int) -> Line:
         row = self.inspector.rows[item]
