@@ -278,13 +278,18 @@ def open_lines(view: LineView, width: int) -> tuple[dict[int, list[Line]], dict[
     """
     fills = view.is_accordion and view.fills
     opened = _fill_room(view, width) if fills else _open_within(view, width, _lines_that_fit(view))
-    return opened, _spread(view, width, opened) if view.spreads else {}
+    return opened, _spread(view, width, opened, _lines_that_fit(view))
 
 
-def rows_within(view: LineView, rows: int) -> int:
-    """Rows that a list takes where it has this many, however many it has now."""
-    opened = _open_within(view, view.text_width, rows) if view.size.width else {}
-    return view.count() + sum(map(len, opened.values()))
+def rows_within(view: LineView, width: int, rows: int, spare: int = 0) -> int:
+    """Rows that a list takes where it has this many columns and rows, however many it has now.
+
+    ``spare``: rows that nothing else needs, for lines that are too long.
+    """
+    opened = _open_within(view, width, rows)
+    taken = view.count() + sum(map(len, opened.values()))
+    spread = _spread(view, width, opened, taken + spare) if spare > 0 else {}
+    return taken + sum(len(each) - 1 for each in spread.values())
 
 
 def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]:
@@ -307,9 +312,9 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
     return made or None
 
 
-def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]]) -> dict[int, list[Line]]:
-    """The rows of each line that is too long, from the top, as far as the list has room."""
-    room = _lines_that_fit(view) - view.count() - sum(map(len, opened.values()))
+def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
+    """The rows of each line that is too long, from the top, as far as there is room."""
+    room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
     made: dict[int, list[Line]] = {}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)

@@ -119,8 +119,11 @@ class PaneLayout:
         screen, body = self.screen, self.screen.query_one("#body")
         is_wide = screen.has_class("-wide") and screen.has_class("-tall") and not screen.has_class("-zoom")
         room = body.size.height - self._list_rows - LEDGER_ROWS
-        needed = next((_rows_of(pane, room) for pane in screen.query(f"#{self._in_slot['main']}").results(Pane)), 0)
+        needed = self._rows_in("main", room)
         is_roomy = is_wide and 0 < needed <= room
+        if is_roomy:
+            lacking = sum(self._rows_in(slot, room) for slot in session_panes.HALVES) - LEDGER_ROWS
+            needed = self._rows_in("main", room, room - needed - max(0, lacking))
         screen.set_class(is_roomy, "-roomy")
         if not needed <= self._main_rows <= min(room, needed + SLACK):
             self._main_rows = needed
@@ -128,6 +131,12 @@ class PaneLayout:
         if rows != self._rows:
             self._rows = body.styles.grid_rows = rows
         self.show_tabs()
+
+    def _rows_in(self, slot: str, most: int, spare: int = 0) -> int:
+        """Rows that the pane in a slot takes of this many in the left column, with its border; 0 if nothing is open."""
+        width = self.screen.query_one("#exchanges", Pane).text_width
+        panes = (pane for pane in self.screen.query(f"#{self._in_slot[slot]}").results(Pane) if pane.opened)
+        return next((1 + rows_within(pane, width, most - 1, spare) for pane in panes), 0)
 
     @property
     def _shows_under(self) -> bool:
@@ -167,8 +176,3 @@ class PaneLayout:
         """Show the focused pane alone, or all again."""
         self.screen.toggle_class("-zoom")
         self._arrange()
-
-
-def _rows_of(pane: Pane, most: int) -> int:
-    """Rows that a pane takes of this many, with its border; 0 if nothing is open."""
-    return 1 + rows_within(pane, most - 1) if pane.opened else 0
