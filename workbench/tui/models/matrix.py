@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LABEL = 22
 """Cells of a contract's name."""
 
+WIDE = 100
+"""Columns of a list that has room for the finding in words."""
+
 NARROW_LABEL = 18
 """Cells of it in a narrow list."""
 
@@ -60,11 +63,13 @@ def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_
     why = f"{found.rule}  {found.pointer or 'whole request'}" if found else row.note if row.verdict == "unknown" else ""
     if width < ROOMY:
         return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
+    message = Span(f"  {found.message}", "muted") if found and width >= WIDE else Span("")
     return line(
         Span(f"{sign} ", shade),
         Span(f"{label} ", style, LABEL),
         Span(f"{row.verdict.value} ", shade, 11),
         Span(why, "muted"),
+        message,
     )
 
 

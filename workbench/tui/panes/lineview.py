@@ -318,10 +318,10 @@ def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: 
     made: dict[int, list[Line]] = {}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
-        rows = hang(head, width) if item not in opened and is_longer(head, width) else []
-        if 0 < len(rows) - 1 <= room:
-            made[item] = rows
-            room -= len(rows) - 1
+        parts = hang(head, width) if item not in opened and is_longer(head, width) else []
+        if 0 < len(parts) - 1 <= room:
+            made[item] = parts
+            room -= len(parts) - 1
     return made
 
 
@@ -369,7 +369,8 @@ class ItemLines:
     def measure(self, opened: Mapping[int, list[Line]], spread: Mapping[int, list[Line]]) -> None:
         """Set the open items, and the rows of the lines that take several."""
         self._heads = {item: rows[0] for item, rows in spread.items()}
-        self.further = dict(sorted((opened | {item: rows[1:] for item, rows in spread.items()}).items()))
+        further = {**opened, **{item: rows[1:] for item, rows in spread.items()}}
+        self.further: dict[int, list[Line]] = dict(sorted(further.items()))
         self._open = list(self.further)
         self._before = [0, *accumulate(len(lines) for lines in self.further.values())]
 

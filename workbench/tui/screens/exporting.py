@@ -213,23 +213,19 @@ class ExportScreen(Screen[None]):
     def _show(self) -> None:
         if not self.is_mounted:
             return
-        width = self.result.text_width
+        width, lines = self.result.text_width, list[Line]()
         if self._trouble[0]:
             lines = exporting.trouble_lines(*self._trouble, width)
         elif self._written:
             lines = exporting.written_lines(self._written, self._proof, self._is_trying, width)
-        else:
-            lines = []
         if self.exported and not self._trouble[0]:
             lines = [*lines, *exporting.made_lines(self.exported, width)]
-        why = f"making a preview … {self._progress}"
-        if self._is_large() and self.exported is None:
-            why = "no preview: the session is large"
+        is_too_large = self._is_large() and self.exported is None
+        why = "no preview: the session is large" if is_too_large else f"making a preview … {self._progress}"
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
         self.set_class(bool(self._written), "-written")
-        done = "Written" if self._written else "Preview"
-        self.result.title(line(f" {done} · {self.row.title} "))
+        self.result.title(line(f" {'Written' if self._written else 'Preview'} · {self.row.title} "))
         self._entitle()
 
     def _entitle(self) -> None:
