@@ -155,8 +155,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     def go_to(self, position: int) -> None:
         """Put the cursor on a match, without a ``CursorMove``; an item with the match inside is opened."""
         finder = self.finder
-        is_open = position in self.lines_of.further
-        if self.count() and finder.needle and not is_open and not finder.is_in_head(position):
+        is_seen = finder.is_in_head(position) or finder.line_inside(position)
+        if self.count() and finder.needle and not is_seen:
             self.opened_items.add(position)
             self.reload()
         self.move_to(position, center=True)
