@@ -15,6 +15,8 @@ ENTRIES = [entry for name in CATALOGUES for entry in breakages.load(HERE / name)
 MAY_FIND = {
     "B002": ("schema.name",),
     "B017": ("mcp.no-answer",),
+    "C012": ("schema.property-name",),
+    "C013": ("schema.name",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

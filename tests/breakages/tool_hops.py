@@ -37,6 +37,7 @@ CATALOGUES = (
     "tool-hops-12.yaml",
     "tool-hops-13.yaml",
     "tool-hops-14.yaml",
+    "tool-hops-15.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 

@@ -38,6 +38,9 @@ from workbench.rules.wording import quote
 from workbench.toolcalls.schemas import find_meta_faults, nodes
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")
+_PROPERTY = regex.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""Names of properties that every provider takes (the refusal of Anthropic's API, in freee/freee-mcp#16)."""
+
 _TYPED = frozenset(("type", "$ref", "enum", "const", "not", "if", *_COMBINATORS))
 """Keywords of which a schema has one, unless any value fits it."""
 
@@ -224,7 +227,10 @@ def _takes(entry: JsonValue) -> JsonValue:
 def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:
     cursor = member(result, "nextCursor")
     asked = member(request_object(decoded), "params", "cursor")
-    if not isinstance(cursor, str) or not cursor:
+    if cursor == "" and asked is None:
+        text = "nextCursor is an empty string, not absent: some clients ask for the next page for ever, others stop"
+        yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text, severity=INFO)
+    if not isinstance(cursor, str) or (not cursor and asked is None):
         return
     if cursor == asked:
         text = f"the page at cursor {quote(cursor)} gives the same cursor as its nextCursor: the list never ends"
@@ -265,6 +271,9 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         inside = name.replace("~", "~0").replace("/", "~1")
+        if not _PROPERTY.fullmatch(name):
+            text = f"the name {quote(name)} has characters that providers refuse in names of properties"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
         if isinstance(schema, dict) and _TYPED.isdisjoint(schema):
             text = f"the schema of {quote(name)} has no type: some clients leave the tool out"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)

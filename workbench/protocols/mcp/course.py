@@ -43,8 +43,8 @@ class Lapse(NamedTuple):
 
     Attributes:
         kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"unknown"`` (a notification), ``"version"``,
-            ``"capability"``, ``"cancelled"``, ``"no-answer"``, ``"left"`` (without an answer, by a client that sent
-            nothing any more) or ``"unfetched"`` (a result).
+            ``"capability"``, ``"cancelled"``, ``"cursor"``, ``"unlisted"`` (tools), ``"no-answer"``, ``"left"`` (without
+            an answer, by a client that sent nothing any more) or ``"unfetched"`` (a result).
         sender: who sent it, or who did not send what is missing.
         place: what the caller of ``take`` said of the message.
         pointer: in the message.
@@ -64,6 +64,7 @@ class _OpenRequest(NamedTuple):
     method: str
     token: JsonValue
     place: int
+    cursor: JsonValue = None
 
 
 class Course:
@@ -87,8 +88,10 @@ class Course:
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
         self._is_all = True  # no id was forgotten
+        self._is_listed = False  # the client asked for the tools, or called one
         self._last = -1  # place of the last message of the client
         self._declared: dict[str, JsonValue] = {}
+        self._cursors: dict[tuple[str, JsonValue], None] = {}  # that a list gave, and None for each list itself
         self._tasks: dict[str, str] = {}
         self._fetched: dict[str, None] = {}
         self._early: list[tuple[int, str]] = []
@@ -113,12 +116,14 @@ class Course:
         yield from self._of_method(sender, method, known, message, place)
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
+        if method.startswith("tools/"):
+            self._set("_is_listed", True)
         if method == "tasks/result":
             self._journal.put(self._fetched, str(params.get("taskId")), None)
         if "id" in message and not (known and not known.is_request):
             yield from self._of_time(sender, method, params, place)
             key = sender, repr(message["id"])
-            self._begin(key, _OpenRequest(method, _token(params), place))
+            self._begin(key, _OpenRequest(method, _token(params), place, params.get("cursor")))
             self._remember(key)
         else:
             yield from self._of_notification(sender, method, message, params, place)
@@ -248,6 +253,7 @@ class Course:
             self._set("version", version if isinstance(version, str) else "")
             self._set("phase", "answered")
             self._journal.put(self._declared, SERVER, result.get("capabilities"))
+        yield from self._of_page(sender, asked, result, place)
         task = result.get("task")
         if isinstance(task, dict):  # its progress goes on
             self._begin((_OTHER[sender], f"task {task.get('taskId')}"), asked)
@@ -256,6 +262,20 @@ class Course:
         for each, at in ((task, "/result/task"), (result, "/result")):
             if isinstance(each, dict) and "taskId" in each:
                 yield from self._of_task(sender, each, at, place)
+
+    def _of_page(
+        self, sender: str, asked: _OpenRequest, result: Mapping[str, JsonValue], place: int
+    ) -> Iterator[Lapse]:
+        """The page of a list: its cursor has to be one that the list gave."""
+        cursor, following = asked.cursor, result.get("nextCursor")
+        if cursor is None:
+            self._journal.put(self._cursors, (asked.method, None), None)
+        is_first_known = (asked.method, None) in self._cursors
+        if isinstance(cursor, str) and is_first_known and (asked.method, cursor) not in self._cursors:
+            text = f"{asked.method} has the cursor {cursor!r}, which the server never gave, but accepts"
+            yield Lapse("cursor", sender, place, "/params/cursor", text)
+        if isinstance(following, str):
+            self._journal.put(self._cursors, (asked.method, following), None)
 
     def _begin(self, key: tuple[str, str], asked: _OpenRequest) -> None:
         self._end(key)
@@ -287,6 +307,10 @@ class Course:
 
     def end(self) -> Iterator[Lapse]:
         """Lapses once nothing more comes: results and requests that the client left."""
+        tools = self._declared.get(SERVER)
+        if self.phase == "ready" and isinstance(tools, dict) and "tools" in tools and not self._is_listed:
+            text = "the server declares tools, but the client never asks for their list"
+            yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():
             if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):
                 text = f"task {id_!r} is {state}, but the client never fetched its result with tasks/result"
