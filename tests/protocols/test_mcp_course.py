@@ -104,9 +104,12 @@ COURSES: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], list[str]]] = {
     "progress that falls": ((*READY, CALL, progress(2), progress(1)), ["progress"]),
     "progress after the end": ((*READY, CALL, answer(1, content=[]), progress(1)), ["progress"]),
     "a call by the server": ((*READY, ("server", {"id": 1, "method": "tools/list"})), ["message", "left"]),
-    "a notification with an id": ((*READY, ("client", {"id": 7, "method": "notifications/initialized"})), ["message", "unlisted"]),
+    "a notification with an id": (
+        (*READY, ("client", {"id": 7, "method": "notifications/initialized"})),
+        ["message", "unlisted"],
+    ),
     "a request without an id": ((*READY, ("client", {"method": "tools/list"})), ["message"]),
-    "a method of another revision": ((*READY, ask(1, "subscriptions/listen", notifications={})), ["version", "unlisted"]),
+    "a method of another revision": ((*READY, ask(1, "subscriptions/listen", notifications={})), ["version"]),
     "a cancellation of nothing": ((*READY, tell("client", "cancelled", requestId=5)), ["cancelled", "unlisted"]),
     "a request without an answer": ((*READY, ("server", {"id": 1, "method": "ping"}), CALL), ["no-answer"]),
     "a task that is fetched": (

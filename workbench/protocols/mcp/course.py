@@ -88,7 +88,7 @@ class Course:
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
         self._is_all = True  # no id was forgotten
-        self._is_listed = False  # the client asked for the tools, or called one
+        self._has_asked = False  # the client asked for something behind the handshake
         self._last = -1  # place of the last message of the client
         self._declared: dict[str, JsonValue] = {}
         self._cursors: dict[tuple[str, JsonValue], None] = {}  # that a list gave, and None for each list itself
@@ -116,8 +116,8 @@ class Course:
         yield from self._of_method(sender, method, known, message, place)
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
-        if method.startswith("tools/"):
-            self._set("_is_listed", True)
+        if sender == CLIENT and method not in _PROBES and not method.startswith("notifications/"):
+            self._set("_has_asked", True)
         if method == "tasks/result":
             self._journal.put(self._fetched, str(params.get("taskId")), None)
         if "id" in message and not (known and not known.is_request):
@@ -308,8 +308,8 @@ class Course:
     def end(self) -> Iterator[Lapse]:
         """Lapses once nothing more comes: results and requests that the client left."""
         tools = self._declared.get(SERVER)
-        if self.phase == "ready" and isinstance(tools, dict) and "tools" in tools and not self._is_listed:
-            text = "the server declares tools, but the client never asks for their list"
+        if self.phase == "ready" and isinstance(tools, dict) and "tools" in tools and not self._has_asked:
+            text = "the server declares tools, but the client asks for nothing behind the handshake"
             yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():
             if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):
