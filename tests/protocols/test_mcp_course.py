@@ -103,7 +103,7 @@ COURSES: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], list[str]]] = {
     "progress of nobody": ((*READY, CALL, progress(1, "q")), ["progress"]),
     "progress that falls": ((*READY, CALL, progress(2), progress(1)), ["progress"]),
     "progress after the end": ((*READY, CALL, answer(1, content=[]), progress(1)), ["progress"]),
-    "a call by the server": ((*READY, ("server", {"id": 1, "method": "tools/list"})), ["message", "left"]),
+    "a call by the server": ((*READY, ("server", {"id": 1, "method": "tools/list"})), ["message", "unlisted", "left"]),
     "a notification with an id": (
         (*READY, ("client", {"id": 7, "method": "notifications/initialized"})),
         ["message", "unlisted"],

@@ -43,8 +43,8 @@ class Lapse(NamedTuple):
 
     Attributes:
         kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"unknown"`` (a notification), ``"version"``,
-            ``"capability"``, ``"cancelled"``, ``"cursor"``, ``"unlisted"`` (tools), ``"no-answer"``, ``"left"`` (without
-            an answer, by a client that sent nothing any more) or ``"unfetched"`` (a result).
+            ``"capability"``, ``"cancelled"``, ``"cursor"``, ``"unlisted"`` (tools), ``"no-answer"``, ``"left"``
+            (without an answer, by a client that sent nothing any more) or ``"unfetched"`` (a result).
         sender: who sent it, or who did not send what is missing.
         place: what the caller of ``take`` said of the message.
         pointer: in the message.
