@@ -228,7 +228,7 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
     cursor = member(result, "nextCursor")
     asked = member(request_object(decoded), "params", "cursor")
     if cursor == "" and asked is None:
-        text = "nextCursor is an empty string, not absent: some clients ask for a next page without end, others stop"
+        text = "nextCursor is an empty string, not absent: some clients request the next page in a loop, others stop"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text, severity=INFO)
     if not isinstance(cursor, str) or (not cursor and asked is None):
         return
