@@ -1,4 +1,4 @@
-"""Published failures of tool use, as data: twenty-one catalogues with artefacts, and error texts with their rule.
+"""Published failures of tool use, as data: many catalogues with an artefact each, and error texts with their rule.
 
 ``breakages.yaml`` describes its fields at its head. ``error-texts.tsv`` has the columns text (as pasted, ``\\n`` for a
 line break), provider, source, right_rule (``|`` between rules that are equally right) and first. ``python -m
@@ -18,7 +18,8 @@ HERE = Path(__file__).resolve().parent
 CATALOGUES = ("breakages", "breakages-2", "breakages-3", "breakages-4", "breakages-5", "breakages-6", "breakages-7",
              "breakages-8", "breakages-9", "breakages-10", "breakages-11",
              "breakages-12", "breakages-13", "breakages-14", "breakages-17", "breakages-16",
-             "breakages-18", "breakages-15", "breakages-19", "breakages-20", "breakages-23")  # fmt: skip
+             "breakages-18", "breakages-15", "breakages-19", "breakages-20", "breakages-21",
+             "breakages-23")  # fmt: skip
 ERROR_TEXTS = "error-texts"
 
 Entry = dict[str, Any]
