@@ -38,6 +38,13 @@ BROAD = ("params.unsupported", "gateway.unknown-field", "content.shape")
 ANYBODY = "any provider"
 """Provider shown for an error that no contract contains."""
 
+COMMON = frozenset(plain(
+    "a an and any are as at be been but by can cannot does for from has have in is it its may must no not of on only"
+    " or should supported that the this to unsupported was when which will with"
+).plain.split())  # fmt: skip
+"""Words of every refusal, in plain form: a piece of a template that has no other word says nothing of its own."""
+
+_WORD = regex.compile(r"[a-z0-9]+")
 _STATUS = regex.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
 _PATH = regex.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
 
@@ -219,6 +226,7 @@ def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
     paths = {piece.text for piece in known.template.pieces if piece.is_path}
     rules = _rules_of()[known.template.message]
     own = [p for p in found.pieces if p not in paths and all(rules & others for others in _owners()[p])]
+    own = [p for p in own if not COMMON.issuperset(_WORD.findall(p))]
     if found.leads and found.weight >= BEGINNING and own:
         return True
     return sum(map(len, own)) >= TELLING and found.weight >= 0.3 * found.whole
