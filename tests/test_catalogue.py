@@ -45,6 +45,7 @@ ORDINALS = (
     "nineteenth",
     "twentieth",
     "twenty-first",
+    "twenty-second",
 )
 
 
