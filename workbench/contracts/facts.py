@@ -11,7 +11,7 @@ from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Consequence, Evidence, Relation, check_of, of_refused_params, read_relation
-from workbench.contracts.scopes import Holds, matches, place_relations
+from workbench.contracts.scopes import Holds, matches, place_relations, read_scope
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
@@ -362,14 +362,9 @@ def _sign(node: Node) -> Sign:
     return sign
 
 
-def _holds(node: Node) -> Holds:
-    node.only("protocols", "variants", "models")
-    return Holds(node.get("protocols").texts(), node.get("variants").texts(), node.get("models").texts())
-
-
 def _block(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Mapping[str, Fact]]:
     node.only("for", "terms")
-    return _holds(node.get("for")), {key: _fact(key, fact, sources) for key, fact in node.get("terms").members()}
+    return read_scope(node.get("for")), {key: _fact(key, fact, sources) for key, fact in node.get("terms").members()}
 
 
 def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
@@ -398,7 +393,7 @@ def _titles(cited: JsonValue, sources: Mapping[str, tuple[str, str]]) -> dict[st
 
 def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, EnforcedCheck]:
     node.only("rule", "when", "for", "status", "message", "type", "param", "code", "body", "source", "date", "note")
-    holds = _holds(node.get("for"))
+    holds = read_scope(node.get("for"))
     source, date = _citation(node, sources)
     return holds, EnforcedCheck(
         rule=node.get("rule").text(),
@@ -418,7 +413,7 @@ def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, E
 
 
 def _relation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Relation, EnforcedCheck | None]:
-    holds, (source, date) = _holds(node.get("for")), _citation(node, sources)
+    holds, (source, date) = read_scope(node.get("for")), _citation(node, sources)
     relation = read_relation(node, source, date)
     check = check_of(relation, node)
     return holds, relation, check and replace(check, models=holds.models, protocols=relation.seen_on or holds.protocols)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from workbench import regex
 from workbench.contracts.model_families import of_other_versions
+from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass, replace
@@ -20,7 +22,20 @@ def plain_model(name: str) -> str:
 @lru_cache(maxsize=4096)
 def matches(model: str | None, globs: tuple[str, ...]) -> bool:
     """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
-    return model is not None and any(matches_glob(plain_model(model), plain_model(g)) for g in globs)
+    if model is None:
+        return False
+    name = plain_model(model)
+    return any(matches_glob(name, plain_model(glob)) and not _is_date_of(name, glob) for glob in globs)
+
+
+_POINT = regex.compile(r"(?<=\d)\.(?=[\d\[])")
+_DATE = "-[0-9][0-9][0-9]*"
+
+
+def _is_date_of(name: str, glob: str) -> bool:
+    """A plain name has a date where a glob has a minor version: "gpt-5-2025-08-07" is no gpt-5.2."""
+    point = _POINT.search(glob)
+    return point is not None and matches_glob(name, plain_model(glob[: point.start()]) + _DATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +52,15 @@ class Holds:
             and (not self.variants or variant in self.variants)
             and (not self.models or matches(model, self.models))
         )
+
+
+def read_scope(node: Node) -> Holds:
+    """The scope at a node of a contract. Raises ProfileError for a pattern of models that fits any model."""
+    node.only("protocols", "variants", "models")
+    models = node.get("models")
+    if any(not any(each.isalnum() for each in plain_model(glob)) for glob in models.texts()):
+        raise models.fail('a pattern that fits every model: a vendor before "/" is not compared')
+    return Holds(node.get("protocols").texts(), node.get("variants").texts(), models.texts())
 
 
 def place_relations(
