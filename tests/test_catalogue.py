@@ -46,6 +46,7 @@ ORDINALS = (
     "twentieth",
     "twenty-first",
     "twenty-second",
+    "twenty-third",
 )
 
 

@@ -18,8 +18,8 @@ HERE = Path(__file__).resolve().parent
 CATALOGUES = ("breakages", "breakages-2", "breakages-3", "breakages-4", "breakages-5", "breakages-6", "breakages-7",
              "breakages-8", "breakages-9", "breakages-10", "breakages-11",
              "breakages-12", "breakages-13", "breakages-14", "breakages-17", "breakages-16",
-             "breakages-18", "breakages-15", "breakages-19", "breakages-20", "breakages-21",
-             "breakages-23")  # fmt: skip
+             "breakages-18", "breakages-15", "breakages-19", "breakages-20", "breakages-23",
+             "breakages-21", "breakages-22")  # fmt: skip
 ERROR_TEXTS = "error-texts"
 
 Entry = dict[str, Any]
