@@ -79,10 +79,10 @@ class Simulator:
         self._file = contracts.read(self.contract.name)
         before = tuple(exchanges_of(known)) if known else ()
         self._memory = SimulatorMemory(label, before)
-        said = tuple(answers_of(before))
-        self._proofs = frozenset(proofs_of(said))
+        answers = tuple(answers_of(before))
+        self._proofs = frozenset(proofs_of(answers))
         self._messages = KnownMessages()
-        self._ids = Ids(taken=call_ids(said))
+        self._ids = Ids(reserved=call_ids(answers))
         self._names: dict[str, None] = {}
         self._ended = ended or (lambda _: None)
         self._clock = clock
@@ -109,12 +109,12 @@ class Simulator:
             headers: in their order; values as on the wire.
             body: as received, still content-encoded.
         """
-        held = Headers(tuple(headers))
-        known = {name.lower(): value for name, value in held}
+        fields = Headers(tuple(headers))
+        known = {name.lower(): value for name, value in fields}
         with self._lock:
             way = route(method, target, known, self.protocols)
-            asked = _PendingRequest(self, way, method, target, held, body)
-            reply = asked.reply()
+            pending = _PendingRequest(self, way, method, target, fields, body)
+            reply = pending.reply()
             self.served.append(reply.served)
             return reply
 
@@ -132,8 +132,8 @@ class Simulator:
             is_silent: the model says nothing.
         """
         with self._lock:
-            asked = _PendingRequest(self, way, "POST", way.target, headers, body, connection)
-            reply = asked.answer_model_request(_SILENT if is_silent else None)
+            pending = _PendingRequest(self, way, "POST", way.target, headers, body, connection)
+            reply = pending.answer_model_request(_SILENT if is_silent else None)
             self.served.append(reply.served)
             return reply
 
@@ -153,8 +153,8 @@ class Simulator:
     @property
     def error_event(self) -> dict[str, JsonValue] | None:
         """The message of an error over a WebSocket, where it is not that of the protocol."""
-        held = self.contract.term("errors.event")
-        return held if isinstance(held, dict) else None
+        event = self.contract.term("errors.event")
+        return event if isinstance(event, dict) else None
 
     @property
     def socket_headers(self) -> tuple[tuple[str, str], ...]:
@@ -224,10 +224,10 @@ class _PendingRequest:
         self.request_id = simulator._ids.make("req_01{22}")
         url = simulator.url(way.target)
         encoding = headers.get("content-encoding") or ""
-        asked = HttpRequest(method, url, headers, Body(body, encoding), "HTTP/1.1")
+        request = HttpRequest(method, url, headers, Body(body, encoding), "HTTP/1.1")
         self.exchange = Exchange(
             self.request_id,
-            asked,
+            request,
             origin=Origin.RECORDED,
             started_at=simulator._clock(),
             client="simulator",
@@ -316,12 +316,12 @@ class _PendingRequest:
 
     def as_question(self) -> HttpRequest:
         """Turn a token-count request into the request that it counts."""
-        asked = self.exchange.request
-        assert asked is not None
+        request = self.exchange.request
+        assert request is not None
         path = adapters.get(self.way.protocol).path(ModelRequest(self.way.protocol, self.way.name or None, ()))
         body = self.body
         try:
-            value = loads(body) if not asked.body.encoding else None
+            value = loads(body) if not request.body.encoding else None
         except WireError:
             value = None
         if isinstance(value, dict):
@@ -329,7 +329,7 @@ class _PendingRequest:
             if isinstance(inner, dict) and self.serving.count_defaults:
                 inner = {**self.serving.count_defaults, **inner}
             body = dumps(inner)
-        return replace(asked, url=self.simulator.url(path), body=replace(asked.body, raw=body))
+        return replace(request, url=self.simulator.url(path), body=replace(request.body, raw=body))
 
     def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
         if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
@@ -346,29 +346,29 @@ class _PendingRequest:
         self, number: int, request: ModelRequest, contract: Contract, turn: ScriptTurn, judgement: Judgement
     ) -> SimulatedReply:
         adapter = adapters.get(self.way.protocol)
-        meant = answer(request, contract, adapter, turn, self.simulator._ids)
-        made = encode_reply(meant, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
-        response = self.response(200, made.content_type, b"")
+        reply = answer(request, contract, adapter, turn, self.simulator._ids)
+        body = encode_reply(reply, adapter, turn.dials, is_array=adapter.serving.is_array(self.target))
+        response = self.response(200, body.content_type, b"")
         note = "would refuse" if judgement.verdict is Verdict.REFUSES else ""
-        if len(made.pieces) == 1 and not turn.dials.latency and not made.is_cut:
-            self.end(number, replace(response, body=Body(made.pieces[0])))
-            return self.make_reply(response, (ReplyPiece(0.0, made.pieces[0]),), judgement=judgement, note=note)
-        pieces = self.stream_pieces(number, response, made, turn.dials.latency)
-        return self.make_reply(response, pieces, judgement=judgement, note=note, is_cut=made.is_cut)
+        if len(body.pieces) == 1 and not turn.dials.latency and not body.is_cut:
+            self.end(number, replace(response, body=Body(body.pieces[0])))
+            return self.make_reply(response, (ReplyPiece(0.0, body.pieces[0]),), judgement=judgement, note=note)
+        pieces = self.stream_pieces(number, response, body, turn.dials.latency)
+        return self.make_reply(response, pieces, judgement=judgement, note=note, is_cut=body.is_cut)
 
     def stream_pieces(
-        self, number: int, response: HttpResponse, made: EncodedReply, latency: float
+        self, number: int, response: HttpResponse, body_parts: EncodedReply, latency: float
     ) -> Iterator[ReplyPiece]:
         """Yield the pieces. The exchange ends before the last one: a client that has read it may send at once."""
         sent, chunks, is_over = bytearray(), list[Chunk](), False
-        last = len(made.pieces) - 1
+        last = len(body_parts.pieces) - 1
         try:
-            for count, piece in enumerate(made.pieces):
+            for count, piece in enumerate(body_parts.pieces):
                 sent += piece
                 chunks.append(Chunk(len(sent), latency * (count + 1)))
                 if count == last:
                     is_over = True
-                    state = State.ABORTED if made.is_cut else State.COMPLETE
+                    state = State.ABORTED if body_parts.is_cut else State.COMPLETE
                     self.end(number, replace(response, body=Body(bytes(sent), chunks=tuple(chunks))), state)
                 yield ReplyPiece(latency, piece)
         finally:
@@ -459,8 +459,8 @@ def _answer_in(body: bytes, name: str) -> JsonValue:
         value = loads(text)
     except WireError:
         return None
-    held = value.get("response", value) if isinstance(value, dict) else None
-    return held if isinstance(held, dict) and held.get("id") == name else None
+    response = value.get("response", value) if isinstance(value, dict) else None
+    return response if isinstance(response, dict) and response.get("id") == name else None
 
 
 def _has_store_off(exchange: Exchange) -> bool:

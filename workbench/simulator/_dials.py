@@ -172,10 +172,10 @@ KEYS = (
 """Names of the dials in scripts and on the command line; ``http`` is ``STATUS``, ``STATUS:once`` or ``STATUS:N``."""
 
 
-def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials:
+def dials_of(settings: Mapping[str, JsonValue], base: Dials | None = None) -> Dials:
     """Dials by the names of ``KEYS``; the others are as in ``base``. Raises UsageError."""
     values: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in settings.items():
         _one_of("dial", key, KEYS)
         name = key.replace("-", "_")
         if key in ("calls", "calls-in", "arguments", "stream"):
@@ -188,12 +188,12 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
             values[name] = _features(key, value)
         elif key == "latency":
             values[key] = float(_check_type(key, value, (int, float)))
-    if "http" in given:
-        values["http"] = http_fault(str(given["http"]), given.get("retry-after"))
-    elif "retry-after" in given:
+    if "http" in settings:
+        values["http"] = http_fault(str(settings["http"]), settings.get("retry-after"))
+    elif "retry-after" in settings:
         raise UsageError("retry-after needs http", hint="http: 429")
-    held = {name: getattr(base, name) for name in Dials.__slots__} if base else {}
-    return Dials(**{**held, **values})
+    defaults = {name: getattr(base, name) for name in Dials.__slots__} if base else {}
+    return Dials(**{**defaults, **values})
 
 
 def http_fault(text: str, retry_after: JsonValue = None) -> HttpFault:

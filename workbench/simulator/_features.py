@@ -24,11 +24,11 @@ def refusal(request: ModelRequest, dials: Dials) -> str:
         is_there = _has_keyword(request, keyword) if keyword != feature else _HAS[feature](request, dials)
         if is_there:
             return f"{feature} is not supported"
-    for what, limit, held in (
+    for what, limit, texts in (
         ("tool name", dials.name_limit, _names(request)),
         ("tool call id", dials.id_limit, _ids(request)),
     ):
-        if limit and any(len(text) > limit for text in held):
+        if limit and any(len(text) > limit for text in texts):
             return f"the {what} is longer than {limit} characters"
     return ""
 
@@ -78,8 +78,8 @@ def _without_media(part: Part) -> Part:
 
 def _turn(request: ModelRequest) -> int:
     """Index of the user's last message."""
-    said = (n for n, m in enumerate(request.messages) if m.role == "user" and any(map(_is_text, m.parts)))
-    return max(said, default=-1)
+    user_indices = (n for n, m in enumerate(request.messages) if m.role == "user" and any(map(_is_text, m.parts)))
+    return max(user_indices, default=-1)
 
 
 def _is_text(part: Part) -> bool:
@@ -126,8 +126,8 @@ def _has_role(request: ModelRequest, role: str) -> bool:
 
 
 def _without_role(request: ModelRequest, role: str, start: int = 0) -> ModelRequest:
-    kept = (m for n, m in enumerate(request.messages) if m.role != role or n < start)
-    return replace(request, messages=tuple(kept))
+    messages = (m for n, m in enumerate(request.messages) if m.role != role or n < start)
+    return replace(request, messages=tuple(messages))
 
 
 def _without_system(request: ModelRequest) -> ModelRequest:
@@ -140,8 +140,8 @@ def _without_choice(mode: str) -> Callable[[ModelRequest], ModelRequest]:
 
 def _parts(request: ModelRequest, change: Callable[[Part], Part | None]) -> ModelRequest:
     """The request with changed parts; None removes a part."""
-    made = (replace(m, parts=tuple(p for part in m.parts if (p := change(part)))) for m in request.messages)
-    return replace(request, messages=tuple(made))
+    messages = (replace(m, parts=tuple(p for part in m.parts if (p := change(part)))) for m in request.messages)
+    return replace(request, messages=tuple(messages))
 
 
 def _names(request: ModelRequest) -> list[str]:
@@ -150,7 +150,7 @@ def _names(request: ModelRequest) -> list[str]:
 
 def _ids(request: ModelRequest) -> list[str]:
     calls = (c.id for m in request.messages for _, c in m.tool_calls())
-    return [held for held in calls if held]
+    return [name for name in calls if name]
 
 
 def _keywords(schema: JsonValue) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _keywords(schema: JsonValue) -> Iterator[str]:
         yield key
         inner = value.values() if key in _NAMED and isinstance(value, dict) else [value]
         for one in inner:
-            for held in one if isinstance(one, list) else [one]:
-                yield from _keywords(held)
+            for subschema in one if isinstance(one, list) else [one]:
+                yield from _keywords(subschema)
 
 
 def _has_keyword(request: ModelRequest, keyword: str) -> bool:

@@ -37,30 +37,30 @@ class Ids:
     """Makes ids, none twice.
 
     Args:
-        taken: ids of calls that others gave already.
+        reserved: ids of calls that others gave already.
     """
 
-    def __init__(self, seed: str = "workbench", taken: frozenset[str] = frozenset()) -> None:
+    def __init__(self, seed: str = "workbench", reserved: frozenset[str] = frozenset()) -> None:
         self._seed = seed
         self._count = 0
-        self._taken = taken
+        self._reserved = reserved
 
     def make(self, shape: str, **known: str) -> str:
         """An id: ``{22}`` stands for 22 letters and digits, ``{name}`` for a given value."""
         self._count += 1
         letters = _letters(f"{self._seed}:{self._count}")
-        made = _COUNTED.sub(lambda found: letters[: int(found[1])], shape)
+        text = _COUNTED.sub(lambda found: letters[: int(found[1])], shape)
         for name, value in known.items():
-            made = made.replace(f"{{{name}}}", value)
-        return made
+            text = text.replace(f"{{{name}}}", value)
+        return text
 
-    def of_call(self, shape: str, name: str, number: int, taken: Set[str]) -> str:
+    def of_call(self, shape: str, name: str, number: int, used: Set[str]) -> str:
         """The id of a call that has none of those that are taken. ``number``: of the call, for shapes that count."""
-        made = self.make(shape, name=name, n=str(number))
-        while made in taken or made in self._taken:
+        call_id = self.make(shape, name=name, n=str(number))
+        while call_id in used or call_id in self._reserved:
             number += 1
-            made = self.make(shape, name=name, n=str(number))
-        return made
+            call_id = self.make(shape, name=name, n=str(number))
+        return call_id
 
     def proof(self, text: str, *, sealed: bool = False) -> str:
         """A signature bound to a text; ``sealed``: encrypted content instead."""

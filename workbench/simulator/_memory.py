@@ -129,22 +129,22 @@ class SimulatorMemory:
     def with_history(self, request: ModelRequest) -> ModelRequest:
         """A request that refers to an earlier response, with the history that the server stores for it."""
         earlier: list[Message] = []
-        tools, asked = request.tools, request
+        tools, earlier_request = request.tools, request
         for _ in range(MOST_EXCHANGES):
-            found = self._exchange_of(asked.previous_id) if asked.previous_id else None
+            found = self._exchange_of(earlier_request.previous_id) if earlier_request.previous_id else None
             if found is None:
                 break
-            asked, answer = found
-            earlier[:0] = (*asked.messages, *answer)
+            earlier_request, answer = found
+            earlier[:0] = (*earlier_request.messages, *answer)
             if adapters.get(request.protocol).traits.thread_keeps_tools:
-                tools = tools or asked.tools
+                tools = tools or earlier_request.tools
         return replace(request, messages=(*earlier, *request.messages), tools=tools)
 
     def _exchange_of(self, name: str) -> tuple[ModelRequest, tuple[Message, ...]] | None:
         """The request whose response has this id, and the response messages; None if unknown."""
-        wanted = name.encode("utf-8", "surrogatepass")
+        needle = name.encode("utf-8", "surrogatepass")
         for exchange in self.newest_first():
-            if exchange.response and wanted in exchange.response.body.raw:
+            if exchange.response and needle in exchange.response.body.raw:
                 decoded = DecodedExchange(0, exchange)
                 if decoded.request and decoded.response and decoded.response.id == name:
                     return decoded.request, decoded.response.messages
@@ -153,9 +153,9 @@ class SimulatorMemory:
     def _forget(self) -> None:
         """Forget the older half."""
         self._session.refresh()
-        kept = self._session.exchanges[(len(self._session.exchanges) + 1) // 2 :]
-        self._first = self._next - len(kept)
-        self._follow(kept)
+        newest = self._session.exchanges[(len(self._session.exchanges) + 1) // 2 :]
+        self._first = self._next - len(newest)
+        self._follow(newest)
 
 
 def _size(exchange: Exchange) -> int:
@@ -170,14 +170,14 @@ def simulator_history(session: Session, last: str | None = None) -> Session:
     Args:
         last: id of the last exchange to include; the end of the session if it has none of this id.
     """
-    told = session.summaries()
-    if len(told) < MOST_EXCHANGES and sum(s.request_bytes + s.response_bytes for s in told) <= MOST_BYTES:
+    rows = session.summaries()
+    if len(rows) < MOST_EXCHANGES and sum(s.request_bytes + s.response_bytes for s in rows) <= MOST_BYTES:
         return session
-    end = next((s.index + 1 for s in told if s.id == last), len(told))
-    start, left = end, MOST_BYTES
+    end = next((s.index + 1 for s in rows if s.id == last), len(rows))
+    start, budget = end, MOST_BYTES
     while start > max(0, end - MOST_EXCHANGES + 1):
-        left -= told[start - 1].request_bytes + told[start - 1].response_bytes
-        if left < 0 and start < end:
+        budget -= rows[start - 1].request_bytes + rows[start - 1].response_bytes
+        if budget < 0 and start < end:
             break
         start -= 1
     return MemorySession(session.name, tuple(session.exchange(n) for n in range(start, end)))

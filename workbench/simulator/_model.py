@@ -170,7 +170,7 @@ class _Writer:
         self.dials = turn.dials
         self.script = turn.answer
         self.ids = ids
-        self.taken = set(call_ids(request.messages))
+        self.call_ids = set(call_ids(request.messages))
         self.params = {p.name: p.value for p in adapter.params(request) if p.name}
         self.tools = [t for t in request.tools if t.name and t.kind in ("client", "custom")]
 
@@ -180,11 +180,11 @@ class _Writer:
         thought = self.reasoning_text(calls)
         text_calls = calls if self.dials.calls != NATIVE else []
         if text_calls:
-            written = formats.get(self.dials.calls).render(text_calls)
+            call_text = formats.get(self.dials.calls).render(text_calls)
             if self.dials.calls_in == "reasoning":
-                thought = f"{thought or THOUGHT}\n{written}"
+                thought = f"{thought or THOUGHT}\n{call_text}"
             else:
-                text = f"{text}\n{written}".strip()
+                text = f"{text}\n{call_text}".strip()
             calls = []
         text, is_cut = self.truncate(text)
         thoughts = tuple(self.reasoning(thought, text, calls))
@@ -215,28 +215,28 @@ class _Writer:
     def words(self) -> str:
         """An answer that ends the turn: the tool results, or the user's text."""
         if "response_schema" in self.params or "response_json" in self.params:
-            wanted = self.params.get("response_schema")
-            schema = wanted.get("schema") if isinstance(wanted, dict) else None
+            form = self.params.get("response_schema")
+            schema = form.get("schema") if isinstance(form, dict) else None
             return as_json(arguments_for(schema, user_words(self.request)))
         ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
         results = last_results(self.request)
         if (results or self.text_calls) and not (self.dials.reads and self.remembers()):
             return f"I am done.{ending}"
         if "codeword" in user_words(self.request):
-            told = ", ".join(_request_text.codewords(self.request))
-            return f"The codeword: {told}.{ending}" if told else f"I see no such word.{ending}"
+            codewords = ", ".join(_request_text.codewords(self.request))
+            return f"The codeword: {codewords}.{ending}" if codewords else f"I see no such word.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
-            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {result_text(r)}" for r in results)
-            return "\n".join(said) + ending
+            lines = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {result_text(r)}" for r in results)
+            return "\n".join(lines) + ending
         return f"You said: {user_words(self.request)[:SHOWN] or 'nothing'}{ending}"
 
     def remembers(self) -> bool:
         """The reasoning that it needs is complete."""
         if not self.dials.needs_reasoning:
             return True
-        asked = next((m for m in reversed(self.request.messages) if any(m.tool_calls())), None)
-        behind = self.request.messages if self.request.itemized or asked is None else (asked,)
+        last_call = next((m for m in reversed(self.request.messages) if any(m.tool_calls())), None)
+        behind = self.request.messages if self.request.itemized or last_call is None else (last_call,)
         thoughts = [part for m in behind for _, part in m.reasoning()]
         return any(part.text in THOUGHTS or (not part.text and (part.data or part.signature)) for part in thoughts)
 
@@ -250,10 +250,10 @@ class _Writer:
     # Calls
 
     def calls(self) -> Iterator[ToolCallIR]:
-        wanted = self.script.calls
-        if wanted is None:
-            wanted = tuple(self.default_calls()) if self.script.text is None else ()
-        for number, call in enumerate(wanted):
+        calls = self.script.calls
+        if calls is None:
+            calls = tuple(self.default_calls()) if self.script.text is None else ()
+        for number, call in enumerate(calls):
             tool = next((t for t in self.tools if t.name == call.name), None)
             yield self.call(call, tool, number)
 
@@ -288,10 +288,10 @@ class _Writer:
 
     def corrected_text_calls(self) -> Iterator[ScriptedCall]:
         """Repeat calls in text if the results contain an error."""
-        told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
-        errors = sum(len(ERROR.findall(text)) for text in told)
-        is_over = self.dials.stops and _CANCELLED in told[-1]
-        if self.dials.mends and ERROR.search(told[-1]) and not is_over:
+        texts = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
+        errors = sum(len(ERROR.findall(text)) for text in texts)
+        is_over = self.dials.stops and _CANCELLED in texts[-1]
+        if self.dials.mends and ERROR.search(texts[-1]) and not is_over:
             for call in self.text_calls:
                 yield ScriptedCall(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
@@ -305,8 +305,8 @@ class _Writer:
             name = call.name if call else result.name
             is_over = self.dials.stops and _CANCELLED in result_text(result)
             if is_error(result) and name and not is_over:
-                given = call.input if call else None
-                yield ScriptedCall(name, _absolute(given) if errors >= self.dials.mends else given)
+                arguments = call.input if call else None
+                yield ScriptedCall(name, _absolute(arguments) if errors >= self.dials.mends else arguments)
 
     def ranked_tools(self, name: str | None) -> list[ToolDef]:
         """Tools to call, the likeliest first: required, named by the user, not yet called."""
@@ -326,19 +326,19 @@ class _Writer:
         )
 
     def call(self, call: ScriptedCall, tool: ToolDef | None, number: int) -> ToolCallIR:
-        made = call.arguments
+        arguments = call.arguments
         is_custom = tool is not None and tool.kind == "custom"
-        if made is None:
+        if arguments is None:
             words = user_words(self.request)
-            made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
-            made = _as_quoted(made, words)
+            arguments = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
+            arguments = _as_quoted(arguments, words)
         shape = self.contract.call_ids or self.adapter.serving.call_id
-        call_id = self.ids.of_call(shape, call.name, number, self.taken) if shape else None
-        self.taken |= {call_id} if call_id else set()
+        call_id = self.ids.of_call(shape, call.name, number, self.call_ids) if shape else None
+        self.call_ids |= {call_id} if call_id else set()
         own = dict(self.beside_call(call, number, is_custom=is_custom))
         if is_custom:
-            return ToolCallIR(call_id, call.name, made, "custom", extra=own)
-        healthy = ToolCallIR(call_id, call.name, made, "function", as_json(made), extra=own)
+            return ToolCallIR(call_id, call.name, arguments, "custom", extra=own)
+        healthy = ToolCallIR(call_id, call.name, arguments, "function", as_json(arguments), extra=own)
         return self.with_native_arguments(spoil_call(healthy, self.dials.arguments, tool.schema if tool else None))
 
     def beside_call(self, call: ScriptedCall, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
@@ -381,10 +381,10 @@ class _Writer:
 
     def carrier(self) -> Carrier | None:
         """The carrier of reasoning in this protocol; None if there is none."""
-        held = self.adapter.capabilities.reasoning.carriers
-        named = [c for c in self.contract.reasoning.carriers if c in held]
+        carriers = self.adapter.capabilities.reasoning.carriers
+        named = [c for c in self.contract.reasoning.carriers if c in carriers]
         if not named and not self.contract.reasoning.carriers:
-            named = [self.adapter.capabilities.reasoning.plain or next(iter(sorted(held)), "")]
+            named = [self.adapter.capabilities.reasoning.plain or next(iter(sorted(carriers)), "")]
         return Carrier(named[0]) if named and named[0] else None
 
     def reasoning(self, thought: str | None, text: str, calls: Sequence[ToolCallIR]) -> Iterator[Reasoning]:
@@ -415,16 +415,16 @@ class _Writer:
     # Usage
 
     def usage(self, parts: Sequence[Part]) -> Usage | None:
-        held = self.adapter.capabilities
+        capabilities = self.adapter.capabilities
         if self.request.stream and not self.adapter.traits.counts_stream(self.request.params):
             return None
         thoughts = tokens(p.text or "" for p in parts if isinstance(p, Reasoning))
         calls = (f"{p.name}{p.raw or p.input}" for p in parts if isinstance(p, ToolCallIR))
         output = tokens(p.text for p in parts if isinstance(p, Text)) + tokens(calls) + thoughts
-        needed: dict[str, Any] = dict.fromkeys(held.answer.usage_needed - {"input", "output"}, 0)
+        needed: dict[str, Any] = dict.fromkeys(capabilities.answer.usage_needed - {"input", "output"}, 0)
         known: dict[str, Any] = {
             **needed,
-            **({"reasoning": thoughts} if "reasoning" in held.answer.usage_fields and thoughts else {}),
+            **({"reasoning": thoughts} if "reasoning" in capabilities.answer.usage_fields and thoughts else {}),
         }
         return Usage(input_tokens(self.request), output, **known)
 
@@ -434,21 +434,21 @@ def _is_on_a_call(part: Reasoning) -> bool:
     return part.carrier is Carrier.THOUGHT_SIGNATURE and part.text is None
 
 
-def _absolute(given: JsonValue) -> JsonValue:
+def _absolute(arguments: JsonValue) -> JsonValue:
     """Arguments with absolute paths."""
-    if not isinstance(given, dict):
-        return given
-    return {key: f"/srv/{value}" if _is_relative(key, value) else value for key, value in given.items()}
+    if not isinstance(arguments, dict):
+        return arguments
+    return {key: f"/srv/{value}" if _is_relative(key, value) else value for key, value in arguments.items()}
 
 
 def _is_relative(key: str, value: JsonValue) -> bool:
     return "path" in key.lower() and isinstance(value, str) and not value.startswith("/")
 
 
-def _as_quoted(made: JsonValue, words: str) -> JsonValue:
+def _as_quoted(arguments: JsonValue, words: str) -> JsonValue:
     """Arguments with the quoted texts, one for each string."""
     quoted = _request_text.quoted_texts(words)
-    if not quoted or not isinstance(made, dict):
-        return made
-    names = [name for name, value in made.items() if isinstance(value, str)]
-    return {**made, **dict(zip(names, quoted, strict=False))}
+    if not quoted or not isinstance(arguments, dict):
+        return arguments
+    names = [name for name, value in arguments.items() if isinstance(value, str)]
+    return {**arguments, **dict(zip(names, quoted, strict=False))}

@@ -25,9 +25,9 @@ ERROR = regex.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
 
 def input_tokens(request: ModelRequest) -> int:
     """Estimated number of tokens of a request: texts, calls, results and tools."""
-    said = [str(part) if not isinstance(part, Text | Reasoning) else part.text or "" for part in _parts(request)]
+    texts = [str(part) if not isinstance(part, Text | Reasoning) else part.text or "" for part in _parts(request)]
     tools = [as_json({"name": t.name, "description": t.description, "schema": t.schema}) for t in request.tools]
-    return tokens(said) + tokens(tools) + 4 * len(request.messages)
+    return tokens(texts) + tokens(tools) + 4 * len(request.messages)
 
 
 def _parts(request: ModelRequest) -> Iterator[Part | str]:

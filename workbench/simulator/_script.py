@@ -73,10 +73,10 @@ def _match(node: Node) -> RequestMatch:
 
 def _answer(node: Node) -> ScriptedAnswer:
     node.only("text", "thinking", "calls")
-    given = (key for key in ("text", "thinking") if node.get(key).value is not None)
-    said: dict[str, Any] = {key: node.get(key).text() for key in given}
+    keys = (key for key in ("text", "thinking") if node.get(key).value is not None)
+    texts: dict[str, Any] = {key: node.get(key).text() for key in keys}
     calls = None if node.get("calls").value is None else tuple(_call(item) for item in node.get("calls").items())
-    return replace(ScriptedAnswer(calls=calls), **said)
+    return replace(ScriptedAnswer(calls=calls), **texts)
 
 
 def _call(node: Node) -> ScriptedCall:

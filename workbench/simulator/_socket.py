@@ -204,10 +204,10 @@ class ServedSocket:
 
     def _handshake(self) -> Exchange:
         url = self._backend.url(self._target).replace("http", "ws", 1)
-        asked = HttpRequest("GET", url, self._headers)
+        request = HttpRequest("GET", url, self._headers)
         return Exchange(
             self._backend.make_id("ws_{16}"),
-            asked,
+            request,
             HttpResponse(101, Headers(self._backend.socket_headers)),
             kind=ExchangeKind.WEBSOCKET,
             origin=Origin.RECORDED,
@@ -255,35 +255,35 @@ class ServedSocket:
 
     # -- what the server does
 
-    def _perform(self, taken: Reaction, value: Value, *, is_logged: bool = False) -> None:
-        refusal = self._refusal(taken.draft)
+    def _perform(self, reaction: Reaction, value: Value, *, is_logged: bool = False) -> None:
+        refusal = self._refusal(reaction.draft)
         if refusal is not None:
             self._perform(self._dialogue.refuse(refusal, value), value)
             return
-        if taken.stops:
-            self._stop(taken.lane or "")
-        self._say(taken.messages)
-        if taken.accept:
-            self._say(taken.accept())
+        if reaction.stops:
+            self._stop(reaction.lane or "")
+        self._say(reaction.messages)
+        if reaction.accept:
+            self._say(reaction.accept())
         if not is_logged:
-            self._note(taken)
-        if taken.lane is not None:
-            self._request(_Response(taken.request or self._last_request(), value, taken.lane, taken.is_silent))
-        if taken.close:
-            self._close(*taken.close)
+            self._note(reaction)
+        if reaction.lane is not None:
+            self._request(_Response(reaction.request or self._last_request(), value, reaction.lane, reaction.is_silent))
+        if reaction.close:
+            self._close(*reaction.close)
 
     def _last_request(self) -> Value:
         """The request of the last turn, as it would be over HTTP."""
-        asked = self._turns.exchange(len(self._turns)).request
-        body = loads(asked.body.raw) if asked else None
+        request = self._turns.exchange(len(self._turns)).request
+        body = loads(request.body.raw) if request else None
         assert isinstance(body, dict)
         return body
 
     def _refusal(self, draft: Value | None) -> SocketRefusal | None:
         if draft is None:
             return None
-        held = self._backend.refusal_of_draft(self._way, self._headers, dumps(draft), self._exchange.id)
-        return _refusal_of(held) if held else None
+        finding = self._backend.refusal_of_draft(self._way, self._headers, dumps(draft), self._exchange.id)
+        return _refusal_of(finding) if finding else None
 
     def _stop(self, lane: str) -> None:
         response = self._current.pop(lane, None)
@@ -322,8 +322,8 @@ class ServedSocket:
         if reply.status >= 400:
             with self._lock:
                 if not response.is_stopped:
-                    taken = self._dialogue.refuse(_refusal_of_reply(reply), response.value)
-                    self._perform(taken, response.value, is_logged=True)
+                    reaction = self._dialogue.refuse(_refusal_of_reply(reply), response.value)
+                    self._perform(reaction, response.value, is_logged=True)
         elif not self._stream(response, reply) or reply.is_cut:
             self._outlet.abort()
 
@@ -371,14 +371,14 @@ class ServedSocket:
         self._frames.append(frame)
         self._turns.add(frame)
 
-    def _note(self, taken: Reaction) -> None:
+    def _note(self, reaction: Reaction) -> None:
         """Report what was refused, and what the dialogue notes."""
-        errors = [message["error"] for message in taken.messages if message.get("type") == "error"]
+        errors = [message["error"] for message in reaction.messages if message.get("type") == "error"]
         texts = [str(error.get("message")) for error in errors if isinstance(error, dict)]
-        if taken.close:
-            texts.append(f"closed with {taken.close[0]}: {taken.close[1]}")
-        status = 400 if errors or taken.close else 200
-        for text in (*texts, *filter(None, (taken.note,))):
+        if reaction.close:
+            texts.append(f"closed with {reaction.close[0]}: {reaction.close[1]}")
+        status = 400 if errors or reaction.close else 200
+        for text in (*texts, *filter(None, (reaction.note,))):
             self._outlet.log(ServedRequest("WS", self._target, status, note=text))
 
 
@@ -401,6 +401,6 @@ def _refusal_of_reply(reply: SocketReply) -> SocketRefusal:
 
 def _message(body: JsonValue) -> str:
     """The text of an error body."""
-    held = body.get("error", body) if isinstance(body, dict) else body
-    text = held.get("message") if isinstance(held, dict) else held
+    error = body.get("error", body) if isinstance(body, dict) else body
+    text = error.get("message") if isinstance(error, dict) else error
     return text if isinstance(text, str) else ""

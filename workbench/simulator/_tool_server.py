@@ -70,13 +70,13 @@ class ToolRecording:
     @property
     def calls(self) -> list[tuple[str, Json, Json]]:
         """Name, arguments and response (``result`` or ``error``) of each recorded call; equal calls in their order."""
-        called = ((key, kept) for key, kept in self.results.items() if key[0] == "tools/call")
-        return [(name, _object(given), one) for (_, name, given), kept in called for one in kept]
+        called = ((key, responses) for key, responses in self.results.items() if key[0] == "tools/call")
+        return [(name, _object(arguments), one) for (_, name, arguments), responses in called for one in responses]
 
     def take(self, decoded: DecodedExchange) -> None:
         """Learn from a request of the client with its response."""
-        asked, answered = _object(decoded.request_text), _object(response_message(decoded))
-        method, params = str(asked.get("method")), asked.get("params")
+        message, answered = _object(decoded.request_text), _object(response_message(decoded))
+        method, params = str(message.get("method")), message.get("params")
         params, result = params if isinstance(params, dict) else {}, answered.get("result")
         if method == "initialize" and isinstance(result, dict):
             self.handshake = result
@@ -87,8 +87,8 @@ class ToolRecording:
                 if isinstance(entry, dict):
                     known[str(entry.get("name") or entry.get("uri"))] = entry
         elif "result" in answered or "error" in answered:
-            kept: Json = {name: answered[name] for name in ("result", "error") if name in answered}
-            self.results.setdefault(_key(method, params), []).append(kept)
+            response: Json = {name: answered[name] for name in ("result", "error") if name in answered}
+            self.results.setdefault(_key(method, params), []).append(response)
 
 
 def recorded_servers(exchanges: Iterable[DecodedExchange]) -> dict[str, ToolRecording]:
@@ -128,17 +128,17 @@ def recorded_response(exchanges: Iterable[Any], message: bytes) -> bytes:
     Raises:
         UsageError: the session has no response to such a request.
     """
-    asked = _object(message)
-    params = asked.get("params")
-    key = _key(str(asked.get("method")), params if isinstance(params, dict) else {})
+    request = _object(message)
+    params = request.get("params")
+    key = _key(str(request.get("method")), params if isinstance(params, dict) else {})
     found = [
-        kept
+        response
         for recording in recorded_servers(decoded_of(list(exchanges))).values()
-        for kept in recording.results.get(key, ())
+        for response in recording.results.get(key, ())
     ]
     if not found:
         raise UsageError(f"no response to {key[1] or key[0]} with these arguments is recorded")
-    return _message(asked.get("id"), found[-1])
+    return _message(request.get("id"), found[-1])
 
 
 def _key(method: str, params: Json) -> tuple[str, str, bytes]:
@@ -207,14 +207,14 @@ class ToolServer:
         )
 
     def _initialize(self, id_: JsonValue, params: Json) -> bytes:
-        asked = params.get("protocolVersion")
-        if not isinstance(asked, str):
+        client_version = params.get("protocolVersion")
+        if not isinstance(client_version, str):
             return _error(id_, _PARAMS, "Invalid params: protocolVersion is required")
         self._is_open = True
-        given = asked if asked in VERSIONS else VERSIONS[0]
-        held = self._recorded.handshake
+        version = client_version if client_version in VERSIONS else VERSIONS[0]
+        handshake = self._recorded.handshake
         about: Json = {"name": self._recorded.name, "version": "recorded"}
-        result: Json = {"capabilities": {"tools": {}}, "serverInfo": about, **held, "protocolVersion": given}
+        result: Json = {"capabilities": {"tools": {}}, "serverInfo": about, **handshake, "protocolVersion": version}
         if self._fault == "wrong-version":
             result["protocolVersion"] = "1999-01-01"
         return _result(id_, result)
@@ -288,9 +288,9 @@ def decoded_of(exchanges: Sequence[Any]) -> Iterator[DecodedExchange]:
     """Exchanges with tool servers, decoded; others are left out."""
     from workbench.protocols import DecodedExchange
 
-    streams, asked = ToolStreams(), [as_tool_request(exchange) for exchange in exchanges]
-    for exchange in asked:
+    streams, requests = ToolStreams(), [as_tool_request(exchange) for exchange in exchanges]
+    for exchange in requests:
         streams.take(exchange)
-    for index, exchange in enumerate(asked):
+    for index, exchange in enumerate(requests):
         if exchange.kind is ExchangeKind.MCP:
             yield DecodedExchange(index, streams.complete(exchange))

@@ -46,10 +46,10 @@ def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonVa
         words: of the user, used for free texts.
         number: index of the call in its answer.
     """
-    made = _ValueBuilder(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
-    if not isinstance(schema, dict) or _is_fit(made, schema):
-        return made
-    return next((value for value in make_instances(schema, _TRIES, number) if _is_fit(value, schema)), made)
+    first = _ValueBuilder(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
+    if not isinstance(schema, dict) or _is_fit(first, schema):
+        return first
+    return next((value for value in make_instances(schema, _TRIES, number) if _is_fit(value, schema)), first)
 
 
 def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
@@ -66,11 +66,11 @@ class _ValueBuilder:
         self.root = root
         self.words = " ".join(words.split())[:60]
         self.number = number
-        self.made = 0
+        self.count = 0
 
     def value(self, schema: JsonValue, name: str, depth: int) -> JsonValue:
-        self.made += 1
-        if not isinstance(schema, dict) or depth > _MOST_DEPTH or self.made > _MOST_VALUES:
+        self.count += 1
+        if not isinstance(schema, dict) or depth > _MOST_DEPTH or self.count > _MOST_VALUES:
             return self.words or "text"
         if isinstance(schema.get("$ref"), str):
             return self.value(resolve(self.root, schema["$ref"]), name, depth + 1)
@@ -179,8 +179,8 @@ def _with_wrong_type(value: Mapping[str, JsonValue]) -> JsonValue:
     first = next(iter(value), None)
     if first is None:
         return ["not an object"]
-    held = value[first]
-    return {**value, first: str(held) if isinstance(held, list | dict) else [held]}
+    argument = value[first]
+    return {**value, first: str(argument) if isinstance(argument, list | dict) else [argument]}
 
 
 def _without(value: Mapping[str, JsonValue], schema: JsonValue) -> JsonValue:

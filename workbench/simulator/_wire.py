@@ -73,8 +73,8 @@ class ServedRequest:
             return " ".join(filter(None, (self.method, self.target, str(self.status), self.note)))
         word = "" if self.is_refused else f"({self.note or self.verdict}) "
         where = self.finding.pointer or "/"
-        said = self.finding.refusal if self.is_refused and self.finding.refusal else self.finding.message
-        return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {said}"
+        text = self.finding.refusal if self.is_refused and self.finding.refusal else self.finding.message
+        return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {text}"
 
     def __repr__(self) -> str:
         shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.line())
@@ -127,8 +127,8 @@ def encode_reply(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_
     if not response.is_stream or dials.stream == "json-body":
         return EncodedReply(JSON, _chunks((dumps(adapter.write_response(response)),), dials))
     failed = ApiError(TEXTS[529], type_of(adapter.name, 529) or None)
-    meant = replace(response, error=failed) if dials.stream == "error" else response
-    body = _with_raw_arguments(adapter.write_stream(meant), response)
+    message = replace(response, error=failed) if dials.stream == "error" else response
+    body = _with_raw_arguments(adapter.write_stream(message), response)
     kind = adapter.serving.stream_type
     stream = read_stream(body, kind)
     starts = [event.start for event in stream.events[1:]]
@@ -147,13 +147,13 @@ def encode_reply(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_
 
 
 def _first_bytes(pieces: Sequence[bytes], count: int) -> list[bytes]:
-    kept = []
+    first = []
     for piece in pieces:
-        kept.append(piece[:count])
+        first.append(piece[:count])
         count -= len(piece)
         if count <= 0:
             break
-    return kept
+    return first
 
 
 def _with_raw_arguments(body: bytes, response: ModelResponse) -> bytes:
@@ -217,13 +217,13 @@ def _with_index(value: JsonValue, index: int | None) -> JsonValue:
     if not isinstance(value, dict):
         return value
     is_choice = "delta" in value and "finish_reason" in value
-    made = {}
+    copy = {}
     for key, inner in value.items():
         if key not in _INDEX_KEYS or is_choice:
-            made[key] = _with_index(inner, index)
+            copy[key] = _with_index(inner, index)
         elif index is not None:
-            made[key] = index
-    return made
+            copy[key] = index
+    return copy
 
 
 def _without_choices(value: JsonValue) -> JsonValue:
@@ -286,9 +286,9 @@ def error(
     shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
     check = EnforcedCheck("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
     finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_request_values(request_id))
-    made = refusal_of(finding, _with_error_body(contract, protocol))
-    assert made is not None
-    return replace(made, body=_with_error_type(made.body, status))
+    base = refusal_of(finding, _with_error_body(contract, protocol))
+    assert base is not None
+    return replace(base, body=_with_error_type(base.body, status))
 
 
 def _with_error_type(body: JsonValue, status: int) -> JsonValue:
