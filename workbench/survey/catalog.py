@@ -49,8 +49,8 @@ class Commit:
 
     def files(self, table: str) -> list[str]:
         """Names of the files with the rows of a table, below the folder of the survey."""
-        held = self.about["tables"].get(table, [])
-        return [name for name in held if isinstance(name, str)]
+        names = self.about["tables"].get(table, [])
+        return [name for name in names if isinstance(name, str)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Catalog:
             raise UsageError(f"{self.folder} is not empty and is not a survey", hint="choose another folder")
         self.parts.mkdir(parents=True, exist_ok=True)
         (self.folder / COMMITS).mkdir(exist_ok=True)
-        made = {"survey": secrets.token_hex(8), "schema": VERSION}
-        _write_once(self.folder / MANIFEST, json.dumps(made, indent=1).encode() + b"\n")
+        manifest = {"survey": secrets.token_hex(8), "schema": VERSION}
+        _write_once(self.folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         return self.id
 
     def is_survey(self) -> bool:
@@ -81,11 +81,11 @@ class Catalog:
     @property
     def id(self) -> str:
         """Id of the survey. Raises UsageError for a folder of a newer version, or of none."""
-        held = self._manifest()
-        newest = max((commit.about["schema"] for commit in self.commits()), default=held["schema"])
+        manifest = self._manifest()
+        newest = max((commit.about["schema"] for commit in self.commits()), default=manifest["schema"])
         if newest > VERSION:
             raise UsageError(f"{self.folder} has tables of version {newest}; this Workbench reads version {VERSION}")
-        return str(held["survey"])
+        return str(manifest["survey"])
 
     @property
     def version(self) -> int:
@@ -94,12 +94,12 @@ class Catalog:
 
     def _manifest(self) -> dict[str, JsonValue]:
         try:
-            held: dict[str, JsonValue] = loads((self.folder / MANIFEST).read_bytes())
+            manifest: dict[str, JsonValue] = loads((self.folder / MANIFEST).read_bytes())
         except (OSError, WireError) as error:
             raise UsageError(
                 f"{self.folder} is not a survey", hint=("give the folder that was passed to workbench survey -o")
             ) from error
-        return held
+        return manifest
 
     def plan(self) -> SurveyPlan | None:
         """The plan of the open run; None if there is none."""
@@ -135,8 +135,8 @@ class Catalog:
 
     def last(self) -> Commit | None:
         """The newest commit."""
-        held = list(self.commits())
-        return held[-1] if held else None
+        commits = list(self.commits())
+        return commits[-1] if commits else None
 
     def commit(self, about: Mapping[str, JsonValue]) -> Commit:
         """Commit a run, and remove its plan and its parts. Raises OSError; FileExistsError if it is committed."""

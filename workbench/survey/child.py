@@ -81,8 +81,8 @@ def _tasks(source: BinaryIO) -> Iterator[tuple[str, list[StoredObject]]]:
 
 
 def _task(line: bytes) -> tuple[str, list[StoredObject]]:
-    held = loads(line)
-    return held["do"], [StoredObject(*one) for one in held["objects"]]
+    task = loads(line)
+    return task["do"], [StoredObject(*one) for one in task["objects"]]
 
 
 def _read_ahead(source: BinaryIO, lines: SimpleQueue[bytes]) -> None:

@@ -86,17 +86,17 @@ def write_tables(
         import duckdb
     except ImportError:
         return *_write_lines(catalog, run, parts, examples), None if earlier else {}
-    held = catalog.parts / f".commit.{os.getpid()}.duckdb"
-    held.unlink(missing_ok=True)
+    database = catalog.parts / f".commit.{os.getpid()}.duckdb"
+    database.unlink(missing_ok=True)
     try:
-        with duckdb.connect(str(held), config={"autoinstall_known_extensions": False}) as base:
+        with duckdb.connect(str(database), config={"autoinstall_known_extensions": False}) as base:
             base.execute(f"SET enable_progress_bar = false; SET memory_limit = '{_MEMORY}'")
             base.execute("SET preserve_insertion_order = false")
             _load(base, parts)
             replaced = _find_replaced(base, catalog, earlier)
             return *_write_parquet(base, catalog, run, examples), replaced
     finally:
-        held.unlink(missing_ok=True)
+        database.unlink(missing_ok=True)
 
 
 _MEMORY = "512MB"
@@ -146,8 +146,8 @@ def _write_parquet(
 ) -> tuple[Mapping[str, Sequence[str]], Counter[str]]:
     counts = Counter[str]()
     files: dict[str, list[str]] = {}
-    for table, held in TABLES.items():
-        source = _MADE.get(table) or f"SELECT {_columns(held)} FROM part WHERE t = '{table}'"
+    for table, columns in TABLES.items():
+        source = _MADE.get(table) or f"SELECT {_columns(columns)} FROM part WHERE t = '{table}'"
         if examples and table == FINDINGS:
             order = f"ORDER BY {', '.join(_CHOSEN_BY)}"
             source += f" QUALIFY row_number() OVER (PARTITION BY {_PARTS[examples.of]} {order}) <= {int(examples.most)}"
@@ -171,8 +171,8 @@ def _write_parquet(
     return files, counts
 
 
-def _columns(held: Iterable[str]) -> str:
-    return ", ".join(map(_quote, held))
+def _columns(names: Iterable[str]) -> str:
+    return ", ".join(map(_quote, names))
 
 
 def _quote(name: str) -> str:
@@ -235,34 +235,34 @@ def _write_lines(
         for row in rows:
             table = str(row["t"])
             if table == FINDINGS:
-                kept = {name: row[name] for name in ("object", "exchange", "conversation")}
-                groups[tuple(row[name] for name in _KEYS)].append(kept)
+                place = {name: row[name] for name in ("object", "exchange", "conversation")}
+                groups[tuple(row[name] for name in _KEYS)].append(place)
                 counts["findings"] += 1
                 if examples:
                     _choose(chosen[tuple(row[n] for n in _PARTS[examples.of].split(", "))], row, examples.most)
                     continue
             counts[f"rows {table}"] += 1
             writers[table].write({"run": run, **{name: row.get(name) for name in TABLES[table]}})
-    for _, row in sorted((one for held in chosen.values() for one in held), key=itemgetter(0)):
+    for _, row in sorted((one for entries in chosen.values() for one in entries), key=itemgetter(0)):
         counts[f"rows {FINDINGS}"] += 1
         writers[FINDINGS].write({"run": run, **{name: row.get(name) for name in TABLES[FINDINGS]}})
     for row in sessions.values():
         objects = row.pop("seen")
         counts[f"rows {SESSIONS}"] += 1
         writers[SESSIONS].write({"run": run, **row, "objects": len(objects)})
-    for key, held in groups.items():
+    for key, entries in groups.items():
         counts[f"rows {GROUPED}"] += 1
-        writers[GROUPED].write({"run": run, **_grouped_row(key, held)})
+        writers[GROUPED].write({"run": run, **_grouped_row(key, entries)})
     for table, writer in writers.items():
         writer.close()
         files[table] = [f"{table}/{writer.path.name}"]
     return files, counts
 
 
-def _choose(held: list[tuple[tuple[JsonValue, ...], Row]], row: Row, most: int) -> None:
+def _choose(entries: list[tuple[tuple[JsonValue, ...], Row]], row: Row, most: int) -> None:
     """Keep a finding if it is one of the first by its key."""
-    insort(held, (tuple(row[name] for name in _CHOSEN_BY), row), key=itemgetter(0))
-    del held[most:]
+    insort(entries, (tuple(row[name] for name in _CHOSEN_BY), row), key=itemgetter(0))
+    del entries[most:]
 
 
 def _grouped_row(key: tuple[JsonValue, ...], rows: Sequence[Row]) -> Row:
@@ -285,13 +285,13 @@ def _add_sessions(sessions: dict[JsonValue, Row], rows: Iterable[Row]) -> None:
     for row in rows:
         if row["t"] != EXCHANGES:
             continue
-        held = sessions.setdefault(row["conversation"], _empty_session(row))
-        held["seen"].add(row["object"])
-        held["exchanges"] += 1
-        times = [t for t in (held["first_us"], held["last_us"], row["started_us"]) if t is not None]
-        held["first_us"], held["last_us"] = (min(times), max(times)) if times else (None, None)
+        session = sessions.setdefault(row["conversation"], _empty_session(row))
+        session["seen"].add(row["object"])
+        session["exchanges"] += 1
+        times = [t for t in (session["first_us"], session["last_us"], row["started_us"]) if t is not None]
+        session["first_us"], session["last_us"] = (min(times), max(times)) if times else (None, None)
         for name in ("provider", "model", "client"):
-            held[name] = max(filter(None, (held[name], row[name])), default=None)
+            session[name] = max(filter(None, (session[name], row[name])), default=None)
     for conversation, found in severities.items():
         sessions[conversation]["errors"] += found["error"]
         sessions[conversation]["warnings"] += found["warning"]

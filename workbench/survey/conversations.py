@@ -131,28 +131,28 @@ class Joiner:
         roots = ((self._root(number), number) for number in range(len(self._roots)))
         base.executemany("UPDATE objects SET root = ? WHERE number = ?", roots)
         base.execute("CREATE INDEX by_root ON objects (root, number)")
-        held: list[StoredObject] = []
+        group: list[StoredObject] = []
         last = -1
         for root, *about in base.execute("SELECT root, uri, size, etag FROM objects ORDER BY root, number"):
-            if root != last and held:
-                yield from self._pieces(held)
-                held = []
+            if root != last and group:
+                yield from self._pieces(group)
+                group = []
             last = root
-            held.append(StoredObject(*about))
-        if held:
-            yield from self._pieces(held)
+            group.append(StoredObject(*about))
+        if group:
+            yield from self._pieces(group)
 
     def _pieces(self, group: list[StoredObject]) -> Iterator[Sequence[StoredObject]]:
-        held: list[StoredObject] = []
+        piece: list[StoredObject] = []
         pieces: list[list[StoredObject]] = []
         size = 0
         for found in group:
-            if held and (len(held) >= MOST_OBJECTS or size + found.size > MOST_BYTES):
-                pieces.append(held)
-                held, size = [], 0
-            held.append(found)
+            if piece and (len(piece) >= MOST_OBJECTS or size + found.size > MOST_BYTES):
+                pieces.append(piece)
+                piece, size = [], 0
+            piece.append(found)
             size += found.size
-        pieces.append(held)
+        pieces.append(piece)
         self.counts.split += len(pieces) > 1
         if len(group) > 1:
             self.counts.units += 1

@@ -111,7 +111,7 @@ def _from_tables(base: Any, commits: Sequence[Commit], by: str, where: Mapping[s
     values = [pattern.replace("*", "%") for pattern in where.values()]
     number = "count(*)" if is_exact else "sum(findings)::BIGINT"
     sessions = "count(DISTINCT conversation)" if is_exact else "sum(sessions)::BIGINT"
-    held = base.execute(
+    rows = base.execute(
         f"SELECT rule, severity, coalesce({by}, ''), {number}, {sessions}, min({_EXAMPLE}) "
         f"{source} GROUP BY 1, 2, 3 HAVING {number} > 0 ORDER BY 5 DESC, 4 DESC, 1, 3",
         values,
@@ -126,7 +126,7 @@ def _from_tables(base: Any, commits: Sequence[Commit], by: str, where: Mapping[s
     objects, exchanges = _numbers(base, commits)
     groups = [
         FailureGroup(rule, severity, name, findings, several, weeks[rule, severity, name], *_place(example))
-        for rule, severity, name, findings, several, example in held
+        for rule, severity, name, findings, several, example in rows
     ]
     return Overview(commit, by, groups, _all_weeks(groups), objects, exchanges, is_exact)
 
@@ -204,20 +204,20 @@ def places_of(
 ) -> list[FailurePlace]:
     """Objects with the failures of a group, in the order of their names."""
     commits = commits_of(catalog)
-    wanted = {**(where or {}), "rule": group.rule, "severity": group.severity}
-    held: dict[tuple[JsonValue, JsonValue], list[Row]] = defaultdict(list)
-    for row in rows_of(catalog, commits, FINDINGS, wanted):
+    conditions = {**(where or {}), "rule": group.rule, "severity": group.severity}
+    findings: dict[tuple[JsonValue, JsonValue], list[Row]] = defaultdict(list)
+    for row in rows_of(catalog, commits, FINDINGS, conditions):
         if str(row.get(by) or "") == group.name:
-            held[row["object"], row["run"]].append(row)
+            findings[row["object"], row["run"]].append(row)
     newest: dict[JsonValue, Row] = {}
     for row in rows_of(catalog, commits, OBJECTS):
         newest[row["uri"]] = row
-    made = [
-        _place_of(row, held[row["object"], row["run"]])
+    places = [
+        _place_of(row, findings[row["object"], row["run"]])
         for row in newest.values()
-        if (row["object"], row["run"]) in held
+        if (row["object"], row["run"]) in findings
     ]
-    return sorted(made)[:MOST_PLACES]
+    return sorted(places)[:MOST_PLACES]
 
 
 def _place_of(about: Row, rows: Sequence[Row]) -> FailurePlace:

@@ -68,5 +68,5 @@ def _sparkline(group: FailureGroup, weeks: Sequence[str]) -> str:
             f"<rect x={number * step:.1f} y={_HEIGHT - high:.1f} width={max(step - 1, 1):.1f} height={high:.1f} "
             "fill=currentColor />"
         )
-    told = ", ".join(f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks)
-    return f"<svg width={_WIDTH} height={_HEIGHT} role=img><title>{escape(told)}</title>{''.join(bars)}</svg>"
+    numbers = ", ".join(f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks)
+    return f"<svg width={_WIDTH} height={_HEIGHT} role=img><title>{escape(numbers)}</title>{''.join(bars)}</svg>"

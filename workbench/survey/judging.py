@@ -141,14 +141,14 @@ def _whole(read: Sequence[ReadObject], key: bytes) -> tuple[Session, list[Exchan
         assert session is not None
         name = object_key(read[0].object, key)
         return session, [ExchangePlace(name, number) for number in range(len(session))]
-    held: list[tuple[Exchange, ExchangePlace]] = []
+    pairs: list[tuple[Exchange, ExchangePlace]] = []
     for one in read:
         assert one.session is not None
         name = object_key(one.object, key)
-        held += ((e, ExchangePlace(name, n)) for n, e in enumerate(exchanges_of(one.session)))
-    held.sort(key=lambda pair: pair[0].started_at or 0.0)
-    exchanges = tuple(replace(exchange, id=str(n)) for n, (exchange, _) in enumerate(held, 1))
-    return MemorySession("unit", exchanges, ()), [place for _, place in held]
+        pairs += ((e, ExchangePlace(name, n)) for n, e in enumerate(exchanges_of(one.session)))
+    pairs.sort(key=lambda pair: pair[0].started_at or 0.0)
+    exchanges = tuple(replace(exchange, id=str(n)) for n, (exchange, _) in enumerate(pairs, 1))
+    return MemorySession("unit", exchanges, ()), [place for _, place in pairs]
 
 
 def _object_row(
@@ -187,14 +187,14 @@ def _digest(path: Path | None, key: bytes) -> str | None:
     """The keyed hash of a file; None if it cannot be read."""
     if path is None:
         return None
-    made = blake2b(key=key, digest_size=16)
+    digest = blake2b(key=key, digest_size=16)
     try:
         with path.open("rb") as file:
             while piece := file.read(_PIECE):
-                made.update(piece)
+                digest.update(piece)
     except OSError:
         return None
-    return made.hexdigest()
+    return digest.hexdigest()
 
 
 def poison_row(found: StoredObject, cause: str, options: JudgeOptions) -> Row:

@@ -19,19 +19,19 @@ _KEY = 32
 
 def hash_keyed(key: bytes, *parts: str | bytes, size: int = _BYTES) -> str:
     """The hash of some parts under a key, in hexadecimal."""
-    made = blake2b(key=key[:64], digest_size=size)
+    digest = blake2b(key=key[:64], digest_size=size)
     for part in parts:
-        held = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        made.update(len(held).to_bytes(8, "little") + held)
-    return made.hexdigest()
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
 
 
 def remember(folder: Path, out: str) -> None:
     """Keep where a survey is, so that Home lists it. A failure is ignored."""
     with suppress(OSError):
-        kept = resources.state_folder("surveys")
-        kept.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (kept / f"{out}.path").write_bytes(os.fsencode(os.path.abspath(folder)))
+        surveys = resources.state_folder("surveys")
+        surveys.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (surveys / f"{out}.path").write_bytes(os.fsencode(os.path.abspath(folder)))
 
 
 def known_surveys() -> list[Path]:
@@ -44,22 +44,22 @@ def known_surveys() -> list[Path]:
     return [folder for folder in folders if (folder / "_survey.json").is_file()]
 
 
-def key_of(out: str, given: str | None) -> bytes:
+def key_of(out: str, key_file: str | None) -> bytes:
     """The key of a survey: of the file that the user names, or one that was made for this survey and is kept.
 
     Args:
         out: id of the survey.
-        given: path of a file with a key; None to keep one in the state folder.
+        key_file: path of a file with a key; None to keep one in the state folder.
 
     Raises:
         UsageError: the named file is too short for a key.
         OSError: it cannot be read, or the key cannot be kept.
     """
-    if given:
-        held = Path(given).read_bytes()
-        if len(held) < _BYTES:
-            raise UsageError(f"{given} has {len(held)} bytes: a key needs at least {_BYTES}")
-        return blake2b(held, digest_size=_KEY).digest()
+    if key_file:
+        secret = Path(key_file).read_bytes()
+        if len(secret) < _BYTES:
+            raise UsageError(f"{key_file} has {len(secret)} bytes: a key needs at least {_BYTES}")
+        return blake2b(secret, digest_size=_KEY).digest()
     folder = resources.state_folder("surveys")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{out}.key"

@@ -93,15 +93,15 @@ def _links(number: int, exchange: Exchange, key: bytes) -> Links:
 
 def _history(messages: Sequence[Message], key: bytes) -> tuple[str, list[int]]:
     """(the whole history, the keys of its prefixes that end with an answer)."""
-    made = blake2b(key=key, digest_size=16)
+    digest = blake2b(key=key, digest_size=16)
     answers: list[int] = []
     for message in messages:
         if message.role in _INSTRUCTIONS:
             continue
         if message.role in _ANSWERING:
-            answers.append(_hash(key, made.hexdigest(), _answer(message)))
-        made.update(_canonical(message))
-    return made.hexdigest(), answers
+            answers.append(_hash(key, digest.hexdigest(), _answer(message)))
+        digest.update(_canonical(message))
+    return digest.hexdigest(), answers
 
 
 def _answer(message: Message) -> str:
@@ -134,8 +134,8 @@ def _call_keys(key: bytes, ids: Sequence[str | None]) -> list[int]:
 
 def _hash(key: bytes, *parts: str) -> int:
     """A number of 62 bits: so that it is a small integer everywhere, and never negative."""
-    made = blake2b(key=key, digest_size=8)
+    digest = blake2b(key=key, digest_size=8)
     for part in parts:
-        held = part.encode("utf-8", "surrogatepass")
-        made.update(len(held).to_bytes(8, "little") + held)
-    return int.from_bytes(made.digest(), "little") >> 2
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return int.from_bytes(digest.digest(), "little") >> 2

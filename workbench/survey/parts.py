@@ -38,25 +38,25 @@ class Batch(NamedTuple):
 
 def batches_of(units: Iterable[Sequence[StoredObject]]) -> Iterator[Batch]:
     """Batches of units, in order."""
-    held: list[Sequence[StoredObject]] = []
+    pending: list[Sequence[StoredObject]] = []
     count = size = 0
     for unit in units:
-        held.append(unit)
+        pending.append(unit)
         count += len(unit)
         size += sum(found.size for found in unit)
         if count >= MOST_OBJECTS or size >= MOST_BYTES:
-            yield batch_of(held)
-            held, count, size = [], 0, 0
-    if held:
-        yield batch_of(held)
+            yield batch_of(pending)
+            pending, count, size = [], 0, 0
+    if pending:
+        yield batch_of(pending)
 
 
 def batch_of(units: Sequence[Sequence[StoredObject]]) -> Batch:
     """A batch with the name of its units."""
-    made = blake2b(digest_size=12)
+    digest = blake2b(digest_size=12)
     for unit in units:
-        made.update(dumps([[found.uri, found.etag] for found in unit]) + b"\n")
-    return Batch(made.hexdigest(), units)
+        digest.update(dumps([[found.uri, found.etag] for found in unit]) + b"\n")
+    return Batch(digest.hexdigest(), units)
 
 
 def part_of(batch: Batch, results: Iterable[Sequence[Row]]) -> bytes:

@@ -49,16 +49,16 @@ class KnownObjects:
 
     def add(self, key: str) -> None:
         """Add a key in hexadecimal."""
-        held = bytes.fromhex(key)
-        self._groups.setdefault(held[:2], bytearray()).extend(held)
+        data = bytes.fromhex(key)
+        self._groups.setdefault(data[:2], bytearray()).extend(data)
         self._count += 1
 
     def __contains__(self, key: str) -> bool:
-        held = bytes.fromhex(key)
-        group = self._groups.get(held[:2], b"")
-        at = group.find(held)
+        data = bytes.fromhex(key)
+        group = self._groups.get(data[:2], b"")
+        at = group.find(data)
         while at % _KEY and at >= 0:  # the end of one key and the start of the next
-            at = group.find(held, at + 1)
+            at = group.find(data, at + 1)
         return at >= 0
 
 

@@ -82,5 +82,5 @@ def read_plan(path: Path) -> SurveyPlan:
         file.seek(-_TRAILER.size, os.SEEK_END)
         _, _, at = _TRAILER.unpack(file.read(_TRAILER.size))
         file.seek(at)
-        held = loads(zstandard.ZstdDecompressor().decompress(file.read()[: -_TRAILER.size]))
-    return SurveyPlan(path, held["about"], [PlannedBatch(*entry) for entry in held["index"]])
+        footer = loads(zstandard.ZstdDecompressor().decompress(file.read()[: -_TRAILER.size]))
+    return SurveyPlan(path, footer["about"], [PlannedBatch(*entry) for entry in footer["index"]])

@@ -52,9 +52,9 @@ class RowMaker:
         """The rows of exchanges, findings and facts."""
         about: dict[int, Row] = {}
         for row in inspection.rows:
-            made = self._exchange(row, session.exchange(row.index))
-            about[row.index] = made
-            yield made
+            values = self._exchange(row, session.exchange(row.index))
+            about[row.index] = values
+            yield values
         for finding in by_cause(inspection.findings):
             yield self._finding(finding, about[finding.exchange])
             yield from self._facts(finding, about[finding.exchange])

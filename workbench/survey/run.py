@@ -109,13 +109,13 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
     engine = engine or engine_of("local" if share else options.engine)
     plan = _plan(catalog, options, engine)
     errors, judged = _work(catalog, plan, options, engine, share, progress)
-    left = sum(not is_whole(catalog.part(batch)) for batch in plan.index)
+    open_batches = sum(not is_whole(catalog.part(batch)) for batch in plan.index)
     seconds = time.monotonic() - begun
     if not plan.index and (last := catalog.last()) is not None and not share:
         catalog.clear()  # nothing is new: the newest run stands
         return RunResult(last, seconds=seconds)
-    if left or share:
-        return RunResult(None, left, tuple(errors), seconds, judged)
+    if open_batches or share:
+        return RunResult(None, open_batches, tuple(errors), seconds, judged)
     return RunResult(commit_run(catalog, plan, options.engine), 0, (), seconds, judged)
 
 
@@ -129,13 +129,13 @@ def commit_survey(catalog: Catalog) -> Commit:
 
 def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPlan:
     about = _about(catalog, options)
-    held = catalog.plan()
-    if held is not None:
-        differs = [name for name in ("root", "rules", "options") if held.about[name] != about[name]]
+    plan = catalog.plan()
+    if plan is not None:
+        differs = [name for name in ("root", "rules", "options") if plan.about[name] != about[name]]
         if differs:
             words = f"an open run of this survey was started with different {' and '.join(differs)}"
             raise UsageError(words, hint="finish it with the command that started it, or end it with --commit")
-        return held
+        return plan
     catalog.sweep()
     known = settled_objects(catalog, str(about["rules"]))
     planner = Planner(options.judge.key, options.selection, known, _index_pass(options, engine))
@@ -202,12 +202,12 @@ def _work(
     succeeded = len(todo) - len(failed)
     if failed and len(failed) <= max(_FEW, succeeded // _FEW):  # else the engine fails, and no object
         again = split_batches(catalog, failed, task, engine, options.judge, has_succeeded=succeeded > 0)
-        left = {batch.name for batch in again}
+        open_names = {batch.name for batch in again}
         for batch in failed:
-            if batch.name not in left:
+            if batch.name not in open_names:
                 judged += _size(batch)
                 progress.advance(_size(batch))
-        errors = errors if left else []
+        errors = errors if open_names else []
     return errors, judged
 
 

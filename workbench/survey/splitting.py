@@ -90,8 +90,8 @@ def _pieces(batch: Batch) -> list[Batch]:
 def _rows(catalog: Catalog, batch: Batch) -> Iterator[list[Row]]:
     """The rows of a batch from those of its pieces."""
     for piece in _pieces(batch):
-        held = read_part(catalog.part(piece))
-        if held is None:
+        rows = read_part(catalog.part(piece))
+        if rows is None:
             yield from _rows(catalog, piece)
         else:
-            yield held
+            yield rows

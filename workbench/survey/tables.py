@@ -90,9 +90,9 @@ QUESTIONS: Mapping[str, Question] = {
 
 def commits_of(catalog: Catalog, rules: str | None = None) -> list[Commit]:
     """The commits under one version of the rules, by default that of the newest one."""
-    held = list(catalog.commits())
-    wanted = rules or (held[-1].about["rules"] if held else None)
-    return [commit for commit in held if commit.about["rules"] == wanted]
+    commits = list(catalog.commits())
+    version = rules or (commits[-1].about["rules"] if commits else None)
+    return [commit for commit in commits if commit.about["rules"] == version]
 
 
 @contextmanager
@@ -127,15 +127,15 @@ def ask(catalog: Catalog, sql: str) -> Answer:
 def settled_objects(catalog: Catalog, rules: str) -> KnownObjects:
     """Keys of the objects that were settled under a version of the rules."""
     known = KnownObjects()
-    held = [commit for commit in catalog.commits() if commit.about["rules"] == rules]
-    if held and all(name.endswith(PARQUET) for commit in held for name in commit.files(OBJECTS)):
-        with open_tables(catalog, held) as base:
+    commits = [commit for commit in catalog.commits() if commit.about["rules"] == rules]
+    if commits and all(name.endswith(PARQUET) for commit in commits for name in commit.files(OBJECTS)):
+        with open_tables(catalog, commits) as base:
             found = base.execute(f"SELECT object FROM objects_all WHERE status IN {SETTLED}")
             while some := found.fetchmany(_AT_ONCE):
                 for row in some:
                     known.add(row[0])
         return known
-    for row in rows_of(catalog, held, OBJECTS):
+    for row in rows_of(catalog, commits, OBJECTS):
         if row["status"] in SETTLED:
             known.add(str(row["object"]))
     return known
@@ -152,14 +152,14 @@ def rows_of(
     Args:
         where: patterns of values, by column; ``*`` stands for anything.
     """
-    held = list(commits)
-    names = [name for commit in held for name in commit.files(table)]
+    commit_list = list(commits)
+    names = [name for commit in commit_list for name in commit.files(table)]
     for name in names:
         if not name.endswith(PARQUET):
             rows = read_lines(catalog.folder / name)
             yield from (row for row in rows if _matches(row, where or {}))
     if any(name.endswith(PARQUET) for name in names):
-        with open_tables(catalog, held) as base:
+        with open_tables(catalog, commit_list) as base:
             yield from _rows_of_base(base, table, where or {})
 
 
@@ -200,9 +200,9 @@ class RulesVersion(NamedTuple):
 
 def rules_of(catalog: Catalog) -> list[RulesVersion]:
     """The versions of the rules under which a survey has runs, the oldest first."""
-    held: dict[str, list[Commit]] = {}
+    by_rules: dict[str, list[Commit]] = {}
     for commit in catalog.commits():
-        held.setdefault(str(commit.about["rules"]), []).append(commit)
+        by_rules.setdefault(str(commit.about["rules"]), []).append(commit)
     return [
         RulesVersion(
             rules,
@@ -212,5 +212,5 @@ def rules_of(catalog: Catalog) -> list[RulesVersion]:
             sum(commit.about.get("findings", commit.about["rows"][FINDINGS]) for commit in commits),
             commits[-1].about["committed"],
         )
-        for rules, commits in held.items()
+        for rules, commits in by_rules.items()
     ]

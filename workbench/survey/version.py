@@ -16,9 +16,9 @@ _DECIDING = ("chain", "contracts", "formats/importers", "protocols", "rules", "t
 def rules_version() -> str:
     """It changes when a rule, a contract or a reader does: then everything is judged again."""
     package = Path(workbench.__file__).parent
-    made = blake2b(workbench.__version__.encode(), digest_size=8)
+    digest = blake2b(workbench.__version__.encode(), digest_size=8)
     for folder in (*(package / name for name in _DECIDING), Path(str(resources.folder("profiles")))):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".py", ".yaml", ".json"):
-                made.update(path.name.encode() + b"\0" + path.read_bytes())
-    return made.hexdigest()
+                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()

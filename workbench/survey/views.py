@@ -38,15 +38,15 @@ def _source(folder: Path, commits: Sequence[Commit], table: str, columns: Mappin
     sources: list[str] = []
     files: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for commit in commits:
-        held = tuple(name for name in columns if ADDED.get((table, name), 1) <= commit.about["schema"])
+        present = tuple(name for name in columns if ADDED.get((table, name), 1) <= commit.about["schema"])
         for name in commit.files(table):
-            files.setdefault((name.endswith(PARQUET), held), []).append(str(folder / name))
-    for (is_parquet, held), names in files.items():
-        wanted = ", ".join(f'"{n}"' if n in held else f'NULL::{kind} AS "{n}"' for n, kind in columns.items())
-        typed = ", ".join(f"'{n}': '{columns.get(n, 'BIGINT')}'" for n in ("run", *held))
+            files.setdefault((name.endswith(PARQUET), present), []).append(str(folder / name))
+    for (is_parquet, present), names in files.items():
+        selection = ", ".join(f'"{n}"' if n in present else f'NULL::{kind} AS "{n}"' for n, kind in columns.items())
+        typed = ", ".join(f"'{n}': '{columns.get(n, 'BIGINT')}'" for n in ("run", *present))
         paths = f"[{', '.join(map(_literal, names))}]"
         lines = f"read_json({paths}, format = 'newline_delimited', compression = 'zstd', columns = {{{typed}}})"
-        sources.append(f"SELECT run, {wanted} FROM " + (f"read_parquet({paths})" if is_parquet else lines))
+        sources.append(f"SELECT run, {selection} FROM " + (f"read_parquet({paths})" if is_parquet else lines))
     kinds = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in {"run": "BIGINT", **columns}.items())
     return " UNION ALL ".join(sources) or f"SELECT {kinds} WHERE false"
 
