@@ -58,12 +58,12 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     if not tested_modes:
         known = UNSEEN in fates.values()
         return unclear("the model made no tool call" if known else "the protocol has no tool choice", **facts)
-    honoured = [mode for mode, fate in tested_modes.items() if fate == HONOURED]
-    if len(honoured) == len(tested_modes):
-        return passed(f"honoured: {', '.join(honoured)}", **facts)
+    good_modes = [mode for mode, fate in tested_modes.items() if fate == HONOURED]
+    if len(good_modes) == len(tested_modes):
+        return passed(f"honoured: {', '.join(good_modes)}", **facts)
     rest = ", ".join(f"{mode} {fate}" for mode, fate in tested_modes.items() if fate != HONOURED)
-    if any(mode != "auto" for mode in honoured):
-        return partly(f"{rest}; honoured: {', '.join(honoured)}", **facts)
+    if any(mode != "auto" for mode in good_modes):
+        return partly(f"{rest}; honoured: {', '.join(good_modes)}", **facts)
     return failed(rest, **facts)
 
 

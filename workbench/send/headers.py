@@ -77,17 +77,17 @@ def _recorded_headers(http: HttpRequest, notes: list[SendNote]) -> Iterator[tupl
     marks = (*http.redactions, *(found.redactions if found else ()))
     secret = {r.where.partition(":")[2].lower() for r in marks if r.where.startswith("header:")}
     hops = {word.strip().lower() for value in http.headers.all("connection") for word in value.split(",")}
-    removed = list[str]()
+    removed_names = list[str]()
     for name, value in http.headers:
         low = name.lower()
         if low in LEFT_OUT or low in hops or low.startswith(("proxy-", ":", "sec-", "x-amz-", "cf-")):
             continue
         if low in secret or low in _ACCOUNTS or is_header(name):
-            removed.append(low)
+            removed_names.append(low)
         elif TOKEN.fullmatch(name) and not any(c in value for c in "\r\n\0"):
             yield name, value.strip()
         else:
             notes.append(SendNote(f"invalid HTTP header removed: {name[:40]!r}"))
-    if names := tuple(dict.fromkeys(removed)):
+    if names := tuple(dict.fromkeys(removed_names)):
         text = f"headers removed (secret or account-specific): {', '.join(names)}"
         notes.append(SendNote(text, NoteKind.HEADERS, *names))

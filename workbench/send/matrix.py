@@ -73,16 +73,16 @@ def longest(inspector: Inspector) -> int:
     return max(rows, key=lambda row: (row.summary.request_bytes, row.index)).index
 
 
-def labels(names: Iterable[str] = ()) -> list[str]:
+def labels(selection: Iterable[str] = ()) -> list[str]:
     """Contracts to use: every variant of those named, or of all contracts if none is named.
 
     Raises UsageError, ProfileError.
     """
     found: dict[str, None] = {}
-    chosen = tuple(names)
-    for name in chosen:
+    names = tuple(selection)
+    for name in names:
         contracts.demand(name)
-    for name in chosen or contracts.names():
+    for name in names or contracts.names():
         contracts.get(name)
         found |= dict.fromkeys([name] if ":" in name or name not in contracts.names() else contracts.variants(name))
     return list(found)

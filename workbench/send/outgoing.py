@@ -81,27 +81,27 @@ def prepare(
         LocalProtocolError: there is no request, or it cannot be converted to that protocol.
         UsageError: the target does not support that protocol.
     """
-    recorded_request = decoded.exchange.request
-    if recorded_request is None:
+    http = decoded.exchange.request
+    if http is None:
         raise LocalProtocolError("no request was recorded", where=f"exchange {decoded.index + 1}")
-    chosen = _target_protocol(decoded, target, protocol)
+    target_protocol = _target_protocol(decoded, target, protocol)
     model = model or target.model
-    if decoded.request is None or chosen not in protocols.protocols():
-        body = _prepare_unreadable(decoded, recorded_request, chosen, model, stream)
-    elif chosen == decoded.protocol:
-        body = _prepare_same(decoded, decoded.request, recorded_request, model, stream)
+    if decoded.request is None or target_protocol not in protocols.protocols():
+        body = _prepare_unreadable(decoded, http, target_protocol, model, stream)
+    elif target_protocol == decoded.protocol:
+        body = _prepare_same(decoded, decoded.request, http, model, stream)
     else:
-        body = _prepare_converted(decoded, target, chosen, model, stream)
-    url = urls.join_url(target.base(chosen), body.path) if target.url else body.path
-    request = replace(with_body(recorded_request, body.body, decoded.request_text), url=url)
-    headers, left_out = forwarded_headers(request, chosen, is_converted=body.is_converted)
+        body = _prepare_converted(decoded, target, target_protocol, model, stream)
+    url = urls.join_url(target.base(target_protocol), body.path) if target.url else body.path
+    request = replace(with_body(http, body.body, decoded.request_text), url=url)
+    headers, left_out = forwarded_headers(request, target_protocol, is_converted=body.is_converted)
     return Outgoing(
         target,
         replace(request, headers=with_headers(headers, target.headers), redactions=()),
-        chosen,
+        target_protocol,
         losses=body.losses,
         ids=body.ids,
-        notes=(*body.notes, *left_out, *map(SendNote, _warnings(recorded_request, body, target, url))),
+        notes=(*body.notes, *left_out, *map(SendNote, _warnings(http, body, target, url))),
         model=body.model,
         is_stream=body.is_stream,
         is_converted=body.is_converted,
@@ -155,15 +155,15 @@ def _target_protocol(decoded: DecodedExchange, target: Target, protocol: str) ->
 
 
 def _prepare_unreadable(
-    decoded: DecodedExchange, recorded: HttpRequest, protocol: str, model: str, stream: bool | None
+    decoded: DecodedExchange, http: HttpRequest, protocol: str, model: str, stream: bool | None
 ) -> _PreparedBody:
     """An unreadable body, sent without changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "not a request to a model")
     notes = [SendNote(f"the body is sent unchanged: {why}")]
     if protocol not in protocols.protocols():
-        return _PreparedBody(decoded.request_text, urls.path_of(recorded.url) or "/", notes=tuple(notes), is_read=False)
+        return _PreparedBody(decoded.request_text, urls.path_of(http.url) or "/", notes=tuple(notes), is_read=False)
     adapter = protocols.get(protocol)
-    facts = adapter.read_url(recorded.url)
+    facts = adapter.read_url(http.url)
     named, is_stream = model or facts.model or "", facts.stream is True if stream is None else stream
     bare = ModelRequest(protocol, named or None, (), stream=is_stream)
     path = adapter.path(bare)
@@ -178,14 +178,14 @@ def _prepare_unreadable(
 
 
 def _prepare_same(
-    decoded: DecodedExchange, request: ModelRequest, recorded: HttpRequest, model: str, stream: bool | None
+    decoded: DecodedExchange, request: ModelRequest, http: HttpRequest, model: str, stream: bool | None
 ) -> _PreparedBody:
     """The request in its own protocol: the recorded bytes, except for model and stream."""
     adapter = protocols.get(request.protocol)
     body, final, notes = _with_model_and_stream(decoded.request_text, adapter, request, model, stream)
     path = adapter.path(final)
-    if adapter.claims_url(recorded.url):
-        path = urls.with_query_of(path, recorded.url, is_same=final.stream == request.stream)
+    if adapter.claims_url(http.url):
+        path = urls.with_query_of(path, http.url, is_same=final.stream == request.stream)
     return _PreparedBody(body, path, final.model or "", final.stream, notes)
 
 
@@ -194,9 +194,9 @@ def _prepare_converted(
 ) -> _PreparedBody:
     """The request in another protocol, with the fields that this provider knows."""
     adapter = protocols.get(protocol)
-    named = model or (decoded.request.model if decoded.request else None) or ""
-    url = urls.join_url(target.base(protocol), adapter.path(ModelRequest(protocol, named, ()))) if target.url else ""
-    contract = Outgoing(target, HttpRequest(url=url), protocol, model=named).contract
+    name = model or (decoded.request.model if decoded.request else None) or ""
+    url = urls.join_url(target.base(protocol), adapter.path(ModelRequest(protocol, name, ()))) if target.url else ""
+    contract = Outgoing(target, HttpRequest(url=url), protocol, model=name).contract
     result = convert(
         decoded,
         protocol,

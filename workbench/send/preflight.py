@@ -75,11 +75,11 @@ def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: 
 
 
 def _request_without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
-    reduced = assessment.without_blocks(inspector, trial, pointers, label)
-    if reduced is None:
+    shorter = assessment.without_blocks(inspector, trial, pointers, label)
+    if shorter is None:
         return None
-    after = inspector.trial(trial.decoded.index, reduced, provider=label, protocol=trial.decoded.protocol)
-    return None if any(f.rule == RULE for f in after.findings) else reduced
+    after = inspector.trial(trial.decoded.index, shorter, provider=label, protocol=trial.decoded.protocol)
+    return None if any(f.rule == RULE for f in after.findings) else shorter
 
 
 @dataclass(frozen=True, slots=True)

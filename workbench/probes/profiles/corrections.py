@@ -203,15 +203,15 @@ def corrections(profile: CapabilityProfile | None, fall: Fall = NO_FALL) -> tupl
         profile: None if nothing was measured.
         fall: required fallback.
     """
-    required: list[Correction] = []
+    result: list[Correction] = []
     for name, kind in KINDS.items():
         found = kind.requested_by(profile) if profile else None
         level, value = _FALLING.get(name, (None, True))
         if found and profile:
-            required.append(_correction(name, found[0], _measured_reason(profile, found[1])))
+            result.append(_correction(name, found[0], _measured_reason(profile, found[1])))
         elif level is not None and (why := fall.why(level)):
-            required.append(_correction(name, value, why))
-    return tuple(required)
+            result.append(_correction(name, value, why))
+    return tuple(result)
 
 
 def apply_switches(

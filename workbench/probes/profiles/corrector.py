@@ -225,8 +225,8 @@ def _with_system_text(corrected_request: _CorrectedRequest, subject: VariedReque
     def add_text(message: Message) -> Message:
         return replace(message, parts=more(message.parts)) if message in systems[:1] else message
 
-    extended = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
-    return with_body(corrected_request.http, subject.adapter.encode_request(extended, subject.text), subject.text)
+    longer = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
+    return with_body(corrected_request.http, subject.adapter.encode_request(longer, subject.text), subject.text)
 
 
 def _reasoning(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:

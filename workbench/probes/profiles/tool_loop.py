@@ -184,12 +184,12 @@ class ToolLoop:
 
     def _with_corrections(self) -> ToolLoop:
         """A copy with the corrections that profile, session and user require now."""
-        required = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
-        return replace(self, decided=apply_switches(required, self.on, self.off))
+        result = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
+        return replace(self, decided=apply_switches(result, self.on, self.off))
 
     def _choose(self) -> ToolLoop:
-        corrected = self._with_corrections()
-        return replace(corrected, loop=correct_loop(corrected.loop, corrected.decided), state=LoopState.CHOSEN)
+        loop_state = self._with_corrections()
+        return replace(loop_state, loop=correct_loop(loop_state.loop, loop_state.decided), state=LoopState.CHOSEN)
 
     def _count_calls(self) -> ToolLoop:
         """A copy with the calls of the response counted: how many can be read, and how many match their schema."""
