@@ -47,10 +47,10 @@ def suggest(text: str, cursor: int, values: Values) -> list[Suggestion]:
     """Keys, or values of a key, that match the text before the cursor; the likeliest first."""
     last = _LAST.search(text[:cursor])
     word, start = (last["word"], last.start("word")) if last else ("", cursor)
-    said = _SAID.fullmatch(word)
-    if said:
-        key = BY_NAME.get(said["key"].lower())
-        return _of_key(key, said["op"], said["value"], start, values) if key else []
+    term = _SAID.fullmatch(word)
+    if term:
+        key = BY_NAME.get(term["key"].lower())
+        return _of_key(key, term["op"], term["value"], start, values) if key else []
     near = [k for k in KEYS if k.name.startswith(word.lower())]
     return [Suggestion(f"{k.name}{_op(k)}", f"{k.says}, as in {k.example}", start) for k in near]
 
@@ -61,11 +61,11 @@ def _op(key: FilterKey) -> str:
 
 
 def _of_key(key: FilterKey, op: str, value: str, start: int, values: Values) -> list[Suggestion]:
-    wanted = value.casefold()
+    needle = value.casefold()
     counted = [*values.get(key.name, ())]
     counted += [(c, 0) for c in key.choices if c not in {text for text, _ in counted}]
-    found = [(text, n) for text, n in counted if wanted in text.casefold() and text != value]
-    found.sort(key=lambda v: not v[0].casefold().startswith(wanted))
+    found = [(text, n) for text, n in counted if needle in text.casefold() and text != value]
+    found.sort(key=lambda v: not v[0].casefold().startswith(needle))
     return [
         Suggestion(f"{key.name}{op}{bare_or_quoted(text)}", f"{n:,} here" if n else "no value in this session", start)
         for text, n in found

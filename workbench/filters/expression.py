@@ -168,8 +168,8 @@ def unparse(expression: Expression) -> str:
 
 
 def _inner(expression: Expression) -> str:
-    written = unparse(expression)
-    return f"({written})" if isinstance(expression, And | Or) else written
+    text = unparse(expression)
+    return f"({text})" if isinstance(expression, And | Or) else text
 
 
 def _term(term: Term) -> str:

@@ -88,12 +88,12 @@ class Filter:
 
 def narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
     """Keep the findings of exchanges that match. An unreadable exchange does not match."""
-    kept = set()
+    indices = set()
     for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
         with suppress(SessionFormatError):
             if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
-                kept.add(row.index)
-    return replace(inspection, findings=FindingsOfRows(r.findings for r in inspection.rows if r.index in kept))
+                indices.add(row.index)
+    return replace(inspection, findings=FindingsOfRows(r.findings for r in inspection.rows if r.index in indices))
 
 
 def _terms(expression: Expression) -> Iterator[Term]:
@@ -121,8 +121,8 @@ def _passes(expression: Expression, facts: Facts) -> bool:
 
 def _holds(term: Term, facts: Facts) -> bool:
     if not term.key:
-        wanted = term.value.casefold()
-        return any(wanted in text.casefold() for text in _shown_texts(facts))
+        needle = term.value.casefold()
+        return any(needle in text.casefold() for text in _shown_texts(facts))
     kind = BY_NAME[term.key].kind
     if term.key == "text" and term.value:
         return holds(facts.exchange, facts.row.protocol, term.value)

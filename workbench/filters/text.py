@@ -29,28 +29,28 @@ _SLASHES = 8
 _RUNS = regex.compile(r"\\+|[^\\]", re.DOTALL)
 
 
-def is_exact(wanted: str) -> bool:
+def is_exact(needle: str) -> bool:
     """Smart case: True if the text has a capital letter."""
-    return wanted != wanted.lower()
+    return needle != needle.lower()
 
 
-def byte_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[bytes]:
+def byte_pattern(needle: str, *, exact: bool = False) -> re.Pattern[bytes]:
     """Pattern for the text in bytes, plain or escaped as in JSON strings, ignoring case unless ``exact``."""
-    made: list[bytes] = []
+    forms: list[bytes] = []
     fewest = 1
-    for run in _RUNS.findall(wanted):
+    for run in _RUNS.findall(needle):
         if run[0] == "\\":
-            made.append(rb"\\{%d,%d}+" % (len(run), (len(run) + 1) * _SLASHES))
+            forms.append(rb"\\{%d,%d}+" % (len(run), (len(run) + 1) * _SLASHES))
             fewest = 0  # those of an escape that follows are among them
         else:
-            made.append(_forms(run, rb"\\{%d,%d}+" % (fewest, _SLASHES), exact=exact))
+            forms.append(_forms(run, rb"\\{%d,%d}+" % (fewest, _SLASHES), exact=exact))
             fewest = 1
-    return re.compile(b"".join(made), 0 if exact else re.IGNORECASE)
+    return re.compile(b"".join(forms), 0 if exact else re.IGNORECASE)
 
 
-def str_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[str]:
+def str_pattern(needle: str, *, exact: bool = False) -> re.Pattern[str]:
     """Pattern for the text in decoded text."""
-    return re.compile(re.escape(wanted), 0 if exact else re.IGNORECASE)
+    return re.compile(re.escape(needle), 0 if exact else re.IGNORECASE)
 
 
 def _forms(character: str, slashes: bytes, *, exact: bool) -> bytes:
@@ -102,21 +102,21 @@ def spans_in(body: bytes, pattern: re.Pattern[bytes], longest: int) -> Iterator[
         yield None
 
 
-def longest_match(wanted: str) -> int:
+def longest_match(needle: str) -> int:
     """Limit of bytes for a match of a text in any form; the longest form of a character is an escaped UTF-16 pair."""
-    return 40 * len(wanted)
+    return 40 * len(needle)
 
 
-def holds(exchange: Exchange, protocol: str | None, wanted: str) -> bool:
+def holds(exchange: Exchange, protocol: str | None, needle: str) -> bool:
     """True if a body of the exchange contains the text, ignoring case."""
-    pattern = byte_pattern(wanted)
+    pattern = byte_pattern(needle)
     bodies = [(http, decode_partial(http.body)[0]) for http in (exchange.request, exchange.response) if http]
     if any(pattern.search(text) for _, text in bodies):
         return True
     if any(pattern.search(frame.data) for frame in exchange.frames):
         return True
     return _is_streamed(exchange) and any(
-        str_pattern(wanted).search(text) for text in _streamed_texts(_answer_only(exchange, protocol))
+        str_pattern(needle).search(text) for text in _streamed_texts(_answer_only(exchange, protocol))
     )
 
 

@@ -32,9 +32,9 @@ def remember(path: Path) -> None:
     path = Path(os.path.abspath(path))
     if path.is_relative_to(resources.folder("sessions")):
         return
-    kept = (path, *(known for known in recent() if known != path))[:MOST]
+    paths = (path, *(known for known in recent() if known != path))[:MOST]
     with suppress(OSError):
-        _write(_file("recent"), b"".join(os.fsencode(known) + b"\0" for known in kept))
+        _write(_file("recent"), b"".join(os.fsencode(known) + b"\0" for known in paths))
 
 
 def shows_clients() -> bool:

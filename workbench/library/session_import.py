@@ -79,6 +79,6 @@ def save(session: Session, out: Path, step: Callable[[int], None] = lambda done:
             step(number)
             yield exchange
 
-    written = store.save(counting(), out, about=session.about, id=store.copied_id(session))
-    damage = (*session.damage, *written.damage)
-    return ImportSummary(out, written.exchanges, written.bytes, written.redactions, damage)
+    summary = store.save(counting(), out, about=session.about, id=store.copied_id(session))
+    damage = (*session.damage, *summary.damage)
+    return ImportSummary(out, summary.exchanges, summary.bytes, summary.redactions, damage)

@@ -51,8 +51,8 @@ def save(path: Path, identity: Identity, fields: Sequence[Any]) -> None:
     entries = dict(_entries())  # of now: another window may have written
     entries.pop(_key(path), None)
     entries[_key(path)] = [list(identity), list(fields)]
-    kept = dict(list(entries.items())[-MOST:])
-    cache_files.write(NAME, plain_form.encode([program_digest(), kept], ()).encode())
+    newest = dict(list(entries.items())[-MOST:])
+    cache_files.write(NAME, plain_form.encode([program_digest(), newest], ()).encode())
 
 
 def _key(path: Path) -> str:
@@ -196,8 +196,8 @@ def describe(
 
 def _about(session: Session) -> str:
     about = session.about
-    made = about.get("made", "").partition(":")[0]
-    origin = " after ".join(words for words in (made, about.get("source", "")) if words)
+    kind = about.get("made", "").partition(":")[0]
+    origin = " after ".join(words for words in (kind, about.get("source", "")) if words)
     return "\n".join(words for words in (about.get("story", ""), origin) if words)
 
 

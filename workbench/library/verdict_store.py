@@ -124,11 +124,11 @@ class VerdictStore:
         """Keep the verdict on a file, unless the file has changed since, or the verdict must not be kept."""
         self._add(path, key, (_outline(inspection), contradicted), inspection.findings)
 
-    def _add(self, path: str, key: FileKey, kept: object, findings: Iterable[Finding]) -> None:
+    def _add(self, path: str, key: FileKey, verdict: object, findings: Iterable[Finding]) -> None:
         if any(finding.rule.startswith(_SECRETS) for finding in findings):
             return
         with suppress(*_FAULTS, OSError):
-            plain = plain_form.encode(kept, _CLASSES)
+            plain = plain_form.encode(verdict, _CLASSES)
             packed = zlib.compress(plain.encode(), 1)
             if len(packed) <= MOST_BYTES and cache_files.identity(path) == key.identity:
                 self._added[key.digest] = packed
@@ -160,8 +160,8 @@ class VerdictStore:
             by_bucket.setdefault(_bucket_of(digest), {})[digest] = packed
         self._added, self._read = {}, {}
         for name, added in by_bucket.items():
-            kept = {key: packed for key, packed in _read_bucket(name).items() if key not in added}
-            cache_files.write(name, _bucket({**kept, **added}))
+            earlier = {key: packed for key, packed in _read_bucket(name).items() if key not in added}
+            cache_files.write(name, _bucket({**earlier, **added}))
 
 
 def _outline(inspection: Inspection) -> Inspection:
@@ -230,11 +230,11 @@ def _check(key: bytes, packed: bytes) -> bytes:
 def _bucket(verdicts: Mapping[bytes, bytes]) -> bytes:
     """The content of a file of the cache: the verdicts that were kept last, as many as it may hold."""
     records: list[bytes] = []
-    left = MOST_OF_BUCKET - len(_HEADER)
+    room = MOST_OF_BUCKET - len(_HEADER)
     for key, packed in reversed(list(verdicts.items())):
         record = b"".join((key, _check(key, packed), len(packed).to_bytes(_LENGTH, "big"), packed))
-        left -= len(record)
-        if left < 0:
+        room -= len(record)
+        if room < 0:
             break
         records.append(record)
     return b"".join((_HEADER, *reversed(records)))

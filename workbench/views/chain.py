@@ -85,15 +85,15 @@ def entry_line(entry: Entry) -> Line:
 
 def entry_body(entry: Entry, width: int) -> list[Line]:
     """Reason for the requirement, place and carrier of the reasoning, and its beginning."""
-    made: list[Line] = []
+    lines: list[Line] = []
     if entry.why:
-        made += wrap(entry.why, width, indent=2)
+        lines += wrap(entry.why, width, indent=2)
     where = "turn not in this request" if entry.message is None else f"message {entry.message + 1}"
     facts = [where, entry.carrier, _origin(entry)] if entry.carrier else [where, "no reasoning known"]
-    made += wrap(" · ".join(facts), width, "muted", indent=2)
+    lines += wrap(" · ".join(facts), width, "muted", indent=2)
     if entry.text:
-        made += wrap(entry.text[: 4 * width], width, "reasoning", indent=2, most=3)
-    return made
+        lines += wrap(entry.text[: 4 * width], width, "reasoning", indent=2, most=3)
+    return lines
 
 
 def reasoning_summary(ledger: Ledger) -> str:

@@ -68,14 +68,14 @@ def behind(head: Line, more: Line, width: int) -> Line:
     from workbench.safetext import cells, clip, visible
 
     room = max(width // 2, width - 2 - sum(cells(visible(span.text)) for span in more))
-    made: list[Span] = []
+    spans: list[Span] = []
     for span in head:
-        taken = abs(span.width) or cells(visible(span.text[: room + 1]))
-        made.append(span if taken <= room else Span(clip(span.text, room), span.style))
-        room -= taken
+        columns = abs(span.width) or cells(visible(span.text[: room + 1]))
+        spans.append(span if columns <= room else Span(clip(span.text, room), span.style))
+        room -= columns
         if room <= 0:
             break
-    return (*made, Span("  "), *more)
+    return (*spans, Span("  "), *more)
 
 
 def whole_facts(of: Line, width: int) -> Line:
@@ -121,13 +121,13 @@ def column_text(of: Line) -> str:
 def mark_matches(of: Line, needle: re.Pattern[str], style: str) -> Line:
     """Add a style to everything in a line that matches, also across spans."""
     found = [m.span() for m in needle.finditer(plain(of)) if m.end() > m.start()]
-    made: list[Span] = []
+    spans: list[Span] = []
     at = 0
     for span in of:
         inside = [(max(a - at, 0), min(b - at, len(span.text))) for a, b in found if b > at and a < at + len(span.text)]
-        made += _cut(span, inside, style) if inside else [span]
+        spans += _cut(span, inside, style) if inside else [span]
         at += len(span.text)
-    return tuple(made)
+    return tuple(spans)
 
 
 def _cut(span: Span, found: list[tuple[int, int]], style: str) -> list[Span]:
@@ -147,7 +147,7 @@ def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
     found = [(m.start(), m.end(), m[0]) for m in ADDRESS.finditer(text)]
     if not found:
         return list(lines)
-    at, made = 0, []
+    at, result = 0, []
     for each in lines:
         spans: list[Span] = []
         for span in each:
@@ -167,8 +167,8 @@ def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
                 span._replace(text=words, style=f"{span.style} {LINK}{address}".strip() if address else span.style)
                 for words, address in pieces
             ]
-        made.append(tuple(spans))
-    return made
+        result.append(tuple(spans))
+    return result
 
 
 def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:
@@ -185,9 +185,9 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
 
     room = max(8, width - indent)
     margin = (Span(" " * indent),) if indent else ()
-    made: list[Line] = []
+    lines: list[Line] = []
     start = 0
-    while start < len(text) and len(made) < most:
+    while start < len(text) and len(lines) < most:
         stop = text.find("\n", start, start + room + 1)
         piece = text[start : start + room] if stop < 0 else text[start:stop]
         while cells(piece) > room:
@@ -200,10 +200,10 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
                 after = gap + (text[gap] != " ")
                 piece = text[start:after]
         start = after + (after < len(text) and text[after] in "\n ")
-        made.append((*margin, Span(piece, style)))
+        lines.append((*margin, Span(piece, style)))
     if start < len(text):
-        made.append((*margin, Span(f"… {len(text) - start:,} more characters", "muted")))
-    return made
+        lines.append((*margin, Span(f"… {len(text) - start:,} more characters", "muted")))
+    return lines
 
 
 def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:

@@ -152,8 +152,8 @@ class StoryBuilder:
         longest = max((len(thread.turns) for thread in self._threads.values()), default=0)
         for thread in self._threads.values():
             thread.finish(by_exchange, is_minor=thread.is_side or len(thread.turns) < min(2, longest))
-        made = (item for node in self._top for item in _with_counts(node).flat())
-        return Story(tuple(made), self._read)
+        items = (item for node in self._top for item in _with_counts(node).flat())
+        return Story(tuple(items), self._read)
 
 
 @dataclass(slots=True)
@@ -226,9 +226,9 @@ class _ConversationStory:
         equal = _common(self._messages, messages)
         new = messages[equal:]
         if equal < len(self._messages):
-            kept = max(equal, min(len(self._messages), len(messages) - len(_newest(messages))))
-            yield self._change_node(index, equal, messages[equal:kept], len(self._messages))
-            new = messages[kept:]
+            start = max(equal, min(len(self._messages), len(messages) - len(_newest(messages))))
+            yield self._change_node(index, equal, messages[equal:start], len(self._messages))
+            new = messages[start:]
         if self._has_answer:
             new = list(_behind_answer(new))
         yield from self._tell(index, new, at)
@@ -308,8 +308,8 @@ class _ConversationStory:
         nodes: list[_Node] = []
         self._calls = [] if response and response.messages else self._calls
         for message in response.messages if response else ():
-            made = (self._part(index, RESPONSE, message, part, None) for part in message.parts)
-            nodes += [node for node in made if node]
+            parts = (self._part(index, RESPONSE, message, part, None) for part in message.parts)
+            nodes += [node for node in parts if node]
         self._has_answer = bool(nodes)
         if nodes:
             nodes[0].item = replace(nodes[0].item, seconds=summary.duration)
@@ -323,8 +323,8 @@ class _ConversationStory:
         worst = ""
         self.node.below = [node for node in self.node.below if node.item.kind != "finding"]
         below: list[_Node] = []
-        told = {id(node): index for index, nodes in self.turns.items() for node in nodes}
-        last_of = {told[id(node)]: n for n, node in enumerate(self.node.below) if id(node) in told}
+        index_of = {id(node): index for index, nodes in self.turns.items() for node in nodes}
+        last_of = {index_of[id(node)]: n for n, node in enumerate(self.node.below) if id(node) in index_of}
         places = {n: index for index, n in last_of.items()}
         for n, node in enumerate(self.node.below):
             below.append(node)
@@ -397,8 +397,8 @@ def _failure(summary: Summary, decoded: DecodedExchange) -> str:
 
 def _opening(messages: Sequence[Message]) -> str:
     """The first words of the user."""
-    said = (visible_text(message) for message in messages if message.role == "user")
-    return next(filter(None, said), "")
+    texts = (visible_text(message) for message in messages if message.role == "user")
+    return next(filter(None, texts), "")
 
 
 def _begins(call: _PendingCall, opening: str) -> bool:

@@ -112,8 +112,8 @@ def passage_words(link: ToolLink, width: int) -> list[Line]:
 def passage_facts(passage: ToolPassage) -> Iterator[Line]:
     """Exchanges, sizes and time of a passage, and each part that is lost."""
     link = passage.link
-    taken = "" if passage.seconds is None else f" in {duration(passage.seconds)}"
-    sizes = f"{size(len(passage.sent))} sent, {size(len(passage.received))} received{taken}"
+    delay = "" if passage.seconds is None else f" in {duration(passage.seconds)}"
+    sizes = f"{size(len(passage.sent))} sent, {size(len(passage.received))} received{delay}"
     where = (
         f"tools/call in exchange {link.exchange + 1}: {sizes} · sent to the model in exchange "
         f"{link.model_exchange + 1} {link.pointer}"
@@ -139,8 +139,8 @@ def laid_out(value: JsonValue, lost: Sequence[str], width: int) -> Iterator[Line
     """
     for pointer, depth, text in _json_lines(value, "", 0, ""):
         is_lost = any(pointer == each or pointer.startswith(f"{each}/") for each in lost)
-        made = wrap(text, max(width - 2, 16), "warning" if is_lost else "", indent=min(2 * depth, width // 2))
-        yield from ((Span("! " if is_lost else "  ", "warning"), *each) for each in made)
+        lines = wrap(text, max(width - 2, 16), "warning" if is_lost else "", indent=min(2 * depth, width // 2))
+        yield from ((Span("! " if is_lost else "  ", "warning"), *each) for each in lines)
 
 
 def _json_lines(value: JsonValue, pointer: str, depth: int, name: str) -> Iterator[tuple[str, int, str]]:

@@ -121,7 +121,7 @@ def fact_words(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {fact_words(held)}" for name, held in value.items())[:MOST_FACT] or "nothing"
+        return ", ".join(f"{name} {fact_words(inner)}" for name, inner in value.items())[:MOST_FACT] or "nothing"
     if isinstance(value, list):
         return ", ".join(map(fact_words, value))[:MOST_FACT] or "none"
     if isinstance(value, str):
