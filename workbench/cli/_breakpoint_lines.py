@@ -40,9 +40,9 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
     for reason in pause["reasons"]:
         rule = f" {reason['rule']}" if reason["rule"] else ""
         yield f"   {reason['kind']}{rule} {reason['pointer'] or '/'}: {reason['words']}"
-    left = f", {pause['sent']:,} already sent" if pause["sent"] else ""
-    held = f"{pause['bytes']:,} bytes{left}"
-    yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {held} · {timeout_words(pause, now)}"
+    progress = f", {pause['sent']:,} already sent" if pause["sent"] else ""
+    amount = f"{pause['bytes']:,} bytes{progress}"
+    yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {amount} · {timeout_words(pause, now)}"
     yield from (f"   {pause[key]}" for key in ("note", "limit") if pause.get(key))
     yield f"   {' · '.join(f'--{deed} {name}' for deed in pause['deeds'])}"
 
@@ -51,9 +51,9 @@ def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
     """Time that the client still waits, in words."""
     if pause["timeout"] is None:
         return "the client's timeout is unknown"
-    left = pause["times_out_at"] - now
+    seconds = pause["times_out_at"] - now
     waits = f"the client waits {pause['timeout']:g} s, {pause['timeout_from']}"
-    return f"{waits}: {left:.0f} s left" if left > 0 else f"{waits}: timed out"
+    return f"{waits}: {seconds:.0f} s left" if seconds > 0 else f"{waits}: timed out"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -91,23 +91,23 @@ def check_all(
     files: Iterable[FileToCheck | FileOutcome], args: argparse.Namespace, passes: Filter | None
 ) -> Iterator[FileOutcome]:
     """The outcome of each file, in order; with a progress bar if there are many of them on a terminal."""
-    wanted = list(files)
-    kept = _KeptOutcomes(args)
-    known = {file: kept.find(file) for file in wanted if isinstance(file, FileToCheck)}
+    items = list(files)
+    cache = _KeptOutcomes(args)
+    known = {file: cache.find(file) for file in items if isinstance(file, FileToCheck)}
     to_check = [file for file, outcome in known.items() if outcome is None]
     is_few = len(to_check) < MANY_FILES or any(file.path == "-" for file in to_check)
     one_by_one = (check_file(file, args, passes) for file in to_check)
     outcomes = one_by_one if is_few else _check_many(to_check, args, passes)
     try:
-        for file in wanted:
+        for file in items:
             outcome = file if isinstance(file, FileOutcome) else known[file]
             if outcome is None and isinstance(file, FileToCheck):
                 known[file] = outcome = next(outcomes)
-                kept.add(file, outcome)
+                cache.add(file, outcome)
             if outcome:
                 yield outcome
     finally:
-        kept.save()
+        cache.save()
 
 
 def _verdict_store(args: argparse.Namespace) -> VerdictStore:

@@ -77,7 +77,7 @@ def _contradiction_line(fact: ContradictedFact) -> str:
 
 def refused_for(report: FileReport) -> Mapping[int, Finding]:
     """Exchange → the finding that its provider names in its error, if several apply."""
-    told: dict[int, Finding] = {}
+    by_exchange: dict[int, Finding] = {}
     refused: dict[int, list[Finding]] = {}
     for finding in report.inspection.findings:
         if finding.check:
@@ -88,8 +88,8 @@ def refused_for(report: FileReport) -> Mapping[int, Finding]:
             clues = contracts.Clues(model=row.model)
             judged = judge(own, contracts.get(row.provider, protocol=row.protocol, clues=clues))
             if judged.verdict is Verdict.REFUSES and judged.finding:
-                told[row.index] = judged.finding
-    return told
+                by_exchange[row.index] = judged.finding
+    return by_exchange
 
 
 def _lines_without_repeats(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Iterator[str]:

@@ -54,8 +54,8 @@ def lines(compared: ComparedFiles) -> Iterator[str]:
         yield from _lines(one)
     found = compared.pairs
     same = sum(one.is_same_bytes for one in found)
-    meant = sum(one.is_same and not one.is_same_bytes for one in found)
-    words = [f"{same} of {len(found)} identical"] + [f"{meant} with the same meaning but different bytes"] * bool(meant)
+    alike = sum(one.is_same and not one.is_same_bytes for one in found)
+    words = [f"{same} of {len(found)} identical"] + [f"{alike} with the same meaning but different bytes"] * bool(alike)
     yield ", ".join(words) if found else "nothing to compare"
 
 

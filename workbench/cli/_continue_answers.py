@@ -86,7 +86,7 @@ class CallAnswers:
     def __init__(self, session: Session, index: int, given_results: GivenResults, args: argparse.Namespace) -> None:
         from workbench.send.loop import RecordedResults
 
-        self._given, self._index, self._wants_recorded = given_results.results, index, args.recorded
+        self._results, self._index, self._wants_recorded = given_results.results, index, args.recorded
         self._recording = RecordedResults(session, args.protocol)
         self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
 
@@ -95,7 +95,7 @@ class CallAnswers:
         from workbench.send.loop import refusal_result
 
         call = step.call
-        by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
+        by_id, by_name = self._results.get(call.id or ""), self._results.get(call.name or "")
         if by_id:
             return GivenResult(by_id, "given")
         if step.refusal:
@@ -125,8 +125,8 @@ class CallAnswers:
         arguments = json.dumps(shown["arguments"], ensure_ascii=False)
         _output.complain(f"call {step.number + 1} of {step.of}: {shown['name']} {arguments}", 0)
         if recorded:
-            told = GivenResult(recorded.result, "recorded", recorded.exchange)
-            _output.complain(f"recorded in exchange {recorded.exchange + 1}: {told.as_json()['result']}", 0)
+            result = GivenResult(recorded.result, "recorded", recorded.exchange)
+            _output.complain(f"recorded in exchange {recorded.exchange + 1}: {result.as_json()['result']}", 0)
         empty = "enter: use the recorded result" if recorded else "enter: empty result"
         print(f"result ({empty}; !TEXT: error; @FILE: from a file; ctrl-d: stop) ", end="", file=sys.stderr, flush=True)  # noqa: T201
         line = sys.stdin.readline()

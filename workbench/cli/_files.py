@@ -119,14 +119,14 @@ def inspector(
     from workbench.protocols import KnownMessages
     from workbench.rules import Inspector
 
-    made = Inspector(session, provider=args.provider, protocol=args.protocol, known=KnownMessages(parts))
+    result = Inspector(session, provider=args.provider, protocol=args.protocol, known=KnownMessages(parts))
     number = getattr(args, "exchange", None)
     needed = len(session) if number is None else min(number, len(session))
     if needed >= MANY and sys.stderr.isatty() and not is_lazy:
         with counting("inspecting", needed) as advance:
-            for _ in islice(made.steps(), needed):
+            for _ in islice(result.steps(), needed):
                 advance()
-    return made
+    return result
 
 
 def exchange_index(session: Session, number: int | None, *, default: int = 0) -> int:

@@ -27,12 +27,12 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     session = _files.open_file(args.files[0], args)
     try:
-        made, done = repairs.repair_session(_files.inspector(session, args), session)
+        repaired_session, done = repairs.repair_session(_files.inspector(session, args), session)
         is_body = _is_body(session)
-        _write(made, session, out, is_body=is_body)
+        _write(repaired_session, session, out, is_body=is_body)
     finally:
         session.close()
-    inspector = _files.inspector(made, args)
+    inspector = _files.inspector(repaired_session, args)
     inspection = inspector.run()
     facts = tuple(contradicted_facts(inspection.findings))
     report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(done), facts)

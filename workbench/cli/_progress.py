@@ -30,8 +30,8 @@ def counting(title: str, total: int | None) -> Iterator[Advance]:
         task = bar.add_task(title, total=total, note="")
 
         def advance(by: int = 1, *, note: str = "", total: int | None = None) -> None:
-            told = {"note": note} if note else {}
+            fields = {"note": note} if note else {}
             more = {} if total is None else {"total": total}
-            bar.update(task, advance=by, **more, **told)  # type: ignore[arg-type]
+            bar.update(task, advance=by, **more, **fields)  # type: ignore[arg-type]
 
         yield advance

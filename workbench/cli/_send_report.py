@@ -48,7 +48,7 @@ class LiveAnswer:
         self._decoder = protocols.get(outgoing.protocol).stream_decoder() if self._is_shown else None
         self._reader = SseReader()
         self._kind = ""
-        self._held = b""
+        self._rest = b""
         self._shown = ""
         self._last = 0.0
 
@@ -88,7 +88,7 @@ class LiveAnswer:
 
         if self._kind == STREAMS[0]:
             return self._reader.feed(data)
-        lines, end, self._held = (self._held + data).rpartition(b"\n")
+        lines, end, self._rest = (self._rest + data).rpartition(b"\n")
         return read_stream(lines + end, framing=Framing.NDJSON).events if end else ()
 
     def _show(self) -> None:

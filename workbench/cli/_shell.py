@@ -57,9 +57,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 def _columns() -> int:
     """Columns of the terminal, as shutil tells them."""
     with suppress(ValueError):
-        told = int(os.environ.get("COLUMNS", ""))
-        if told > 0:
-            return told
+        columns = int(os.environ.get("COLUMNS", ""))
+        if columns > 0:
+            return columns
     with suppress(AttributeError, ValueError, OSError):
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
     return 80
@@ -132,12 +132,12 @@ def _run_command(words: list[str]) -> int:
     first = next((w for w in words if w in HELP_OPTIONS or not w.startswith("-")), "")
     module = f"{first}_" if iskeyword(first) else first.replace("-", "_")
     parser = _parser([module]) if module in command_modules() else outline()
-    args, left = parser.parse_known_args(words)
+    args, rest = parser.parse_known_args(words)
     last = getattr(args, "last", None)
-    if last and len(left) == 1 and left[0][:1] != "-" and getattr(args, last) is None:
-        setattr(args, last, left[0])  # argparse gives up an optional last argument at the first option
-    elif left:
-        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if last and len(rest) == 1 and rest[0][:1] != "-" and getattr(args, last) is None:
+        setattr(args, last, rest[0])  # argparse gives up an optional last argument at the first option
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return int(args.run(args))
 
 

@@ -40,9 +40,9 @@ def as_json(detail: Detail) -> dict[str, JsonValue]:
                 "pointer": pointer,
                 "tool": call.name,
                 "id": call.id,
-                "steps": [{"rung": s.rung.value, "before": s.before, "after": s.after, "note": s.note} for s in taken],
+                "steps": [{"rung": s.rung.value, "before": s.before, "after": s.after, "note": s.note} for s in steps],
             }
-            for side, pointer, call, taken in rows(detail)
+            for side, pointer, call, steps in rows(detail)
         ]
     }
 
@@ -50,10 +50,10 @@ def as_json(detail: Detail) -> dict[str, JsonValue]:
 def as_text(detail: Detail) -> Iterator[str]:
     """Lines: each tool call, and its steps with the value before and after."""
     empty = True
-    for side, pointer, call, taken in rows(detail):
+    for side, pointer, call, steps in rows(detail):
         empty = False
         yield f"  {side} {pointer}  {cut(call.name or 'no name', 60)} {cut(call.id or '', 60)}".rstrip()
-        for step in taken:
+        for step in steps:
             yield f"    {step.rung.value:<10} {step.note}".rstrip()
             if step.before != step.after or step.rung.value == "strict":
                 yield f"      before   {_quote(step.before)}"

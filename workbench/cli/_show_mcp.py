@@ -17,7 +17,7 @@ WIDTH = 120
 NONE = "no tool result in this exchange could be matched to a recorded tool server"
 
 
-def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:
+def passages(inspector: Inspector, indices: Sequence[int]) -> list[ToolPassage]:
     """The passages that begin or end in some exchanges."""
     from workbench.views import passage_of
 
@@ -26,10 +26,10 @@ def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:
     links = [link for row in inspector.rows for link in reversed(row.tool_links)]
     found = []
     for link in links:
-        if link.model_exchange in wanted or link.exchange in wanted:
-            call, told = inspector.read_exchange(link.exchange), inspector.read_exchange(link.model_exchange)
-            if call and told:
-                found.append(passage_of(link, call, told))
+        if link.model_exchange in indices or link.exchange in indices:
+            call, request = inspector.read_exchange(link.exchange), inspector.read_exchange(link.model_exchange)
+            if call and request:
+                found.append(passage_of(link, call, request))
     return found
 
 

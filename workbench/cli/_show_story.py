@@ -27,21 +27,21 @@ def read(inspector: Inspector) -> Story:
     return builder.story(by_cause(finding for row in inspector.rows for finding in row.findings))
 
 
-def as_text(story: Story, wanted: Sequence[int]) -> Iterator[str]:
+def as_text(story: Story, indices: Sequence[int]) -> Iterator[str]:
     """A line for each item of some exchanges, everything unfolded."""
     from workbench.safetext import clip
     from workbench.views import column_text, story_digits, story_line
 
     digits = story_digits(story)
     for number, item in enumerate(story.items):
-        if item.exchange in wanted:
+        if item.exchange in indices:
             is_open = True if story.has_below(number) else None
             yield clip(column_text(story_line(item, WIDTH, digits, is_open=is_open)), WIDTH)
 
 
-def as_json(story: Story, wanted: Sequence[int]) -> list[JsonValue]:
+def as_json(story: Story, indices: Sequence[int]) -> list[JsonValue]:
     """The items of some exchanges."""
-    return [_value(item) for item in story.items if item.exchange in wanted]
+    return [_value(item) for item in story.items if item.exchange in indices]
 
 
 def _value(item: StoryItem) -> JsonValue:

@@ -169,8 +169,8 @@ def describe(part: Part) -> str:
         case Text():
             return f"text  {_quote(part.text)}"
         case Reasoning():
-            kept = " · signed" if part.signature else ""
-            return f"reasoning ({part.carrier}{kept})  " + ("(opaque)" if part.text is None else _quote(part.text))
+            proof = " · signed" if part.signature else ""
+            return f"reasoning ({part.carrier}{proof})  " + ("(opaque)" if part.text is None else _quote(part.text))
         case ToolCallIR():
             arguments = part.raw if part.raw is not None else json.dumps(part.input, ensure_ascii=False)
             broken = f" · does not parse: {part.error}" if part.error else ""
@@ -216,8 +216,8 @@ def events(detail: Detail) -> Iterator[str]:
     yield from _event_lines(detail)
     for group in where_they_differ(detail.decoded):
         where = "" if group.event is None else f" from event {group.event}"
-        said = "build this message" if group.agrees else f"differ{where}: {group.words}"
-        yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {said}"
+        verdict = "build this message" if group.agrees else f"differ{where}: {group.words}"
+        yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {verdict}"
     if not detail.decoded.events and next(seen_frames(detail.decoded.exchange), None) is None:
         yield "  the response is not a stream"
 

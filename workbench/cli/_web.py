@@ -107,7 +107,7 @@ class Pages(Server):
         self.token = secrets.token_urlsafe(32)
         self._open: set[web.WebSocketResponse] = set()
         self._is_ending = False
-        self._kept: dict[str, tuple[PageProcess, asyncio.Event]] = {}
+        self._waiting: dict[str, tuple[PageProcess, asyncio.Event]] = {}
 
     @property
     def address(self) -> str:
@@ -116,10 +116,10 @@ class Pages(Server):
 
     async def application(self) -> web.Application:
         """The guarded application."""
-        made = await self._make_app()
-        made.middlewares.append(self._guard)
-        made.router.add_get("/ws/{page}", self.handle_websocket)
-        return made
+        app = await self._make_app()
+        app.middlewares.append(self._guard)
+        app.router.add_get("/ws/{page}", self.handle_websocket)
+        return app
 
     async def on_startup(self, app: web.Application) -> None:
         """Print nothing: ``_serve`` prints the address."""
@@ -128,22 +128,22 @@ class Pages(Server):
         self._is_ending = True
         for page in list(self._open):
             await page.close(code=QUIT)
-        for child, taken in self._kept.values():
-            taken.set()
+        for child, return_event in self._waiting.values():
+            return_event.set()
             await child.stop()
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse requests from other hosts, other origins, and without the token."""
         cookie = f"workbench-{self.port}"
-        given = request.query.get("token") or request.cookies.get(cookie, "")
+        token = request.query.get("token") or request.cookies.get(cookie, "")
         is_page = "upgrade" not in request.headers.get("connection", "").lower()
         origin = request.headers.get("origin")
         if request.host != f"{HOST}:{self.port}":
             raise web.HTTPForbidden(text="the Host header names another host\n")
         if origin != self.public_url and not (is_page and origin is None):
             raise web.HTTPForbidden(text="the page was loaded from another origin\n")
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise web.HTTPForbidden(text="the token is missing: open the address that Workbench printed\n")
         response = await handler(request)
         if not response.prepared:
@@ -206,31 +206,31 @@ class Pages(Server):
 
     def _take_kept(self, name: str) -> PageProcess | None:
         """The app that waits for a page; None if there is none."""
-        if name not in self._kept:
+        if name not in self._waiting:
             return None
-        child, taken = self._kept.pop(name)
-        taken.set()
+        child, return_event = self._waiting.pop(name)
+        return_event.set()
         return child
 
     async def _end(self, name: str, child: PageProcess | None) -> None:
         """End an app whose page is gone: at once if the person has left it, else unless its page connects again."""
         if child is None:
             return
-        is_kept = not child.is_over and not self._is_ending and name != "" and name not in self._kept
+        is_kept = not child.is_over and not self._is_ending and name != "" and name not in self._waiting
         if not is_kept or not await self._is_taken_again(name, child):
             await child.stop()
 
     async def _is_taken_again(self, name: str, child: PageProcess) -> bool:
         """Keep an app for its page. Returns False if the page does not come back in time."""
         child.detach()
-        taken = asyncio.Event()
-        self._kept[name] = child, taken
+        return_event = asyncio.Event()
+        self._waiting[name] = child, return_event
         with suppress(TimeoutError):
             async with asyncio.timeout(KEEP_SECONDS):
-                await taken.wait()
-        if not taken.is_set():
-            self._kept.pop(name, None)
-        return taken.is_set()
+                await return_event.wait()
+        if not return_event.is_set():
+            self._waiting.pop(name, None)
+        return return_event.is_set()
 
 
 def serve_app(args: argparse.Namespace, *words: str) -> int:

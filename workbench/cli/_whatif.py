@@ -37,16 +37,16 @@ def run(args: argparse.Namespace) -> int:
         targets += [resolve(f"sim:{label}") for label in labels]
         targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
         spoken = _common_protocols(targets)
-        made = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
-        _consent.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
-        outcomes = asyncio.run(_outcomes(session, inspector, index, made, targets))
+        variants = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
+        _consent.agree(targets, len([v for v in variants if v.request]), is_agreed=args.yes)
+        outcomes = asyncio.run(_outcomes(session, inspector, index, variants, targets))
     finally:
         session.close()
-    ordered = [_of(outcomes, variant, target) for variant in made for target in targets]
+    ordered = [_of(outcomes, variant, target) for variant in variants for target in targets]
     if args.format == "json":
-        _output.emit_json(_as_json(args.file, index, made, targets, ordered))
+        _output.emit_json(_as_json(args.file, index, variants, targets, ordered))
     else:
-        _print(index, made, targets, ordered)
+        _print(index, variants, targets, ordered)
     verdicts = {o.verdict.value for o in ordered if o.variant.request}
     return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not verdicts else 0
 

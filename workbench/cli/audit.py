@@ -154,8 +154,8 @@ def _plan(args: argparse.Namespace) -> AuditPlan:
             if name not in known:
                 raise UsageError(f"no case named {name!r}", hint="--format json lists them all")
     base = read_base(args.gateway)
-    wanted = tuple(dict.fromkeys(args.protocol))
-    return AuditPlan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
+    protocols = tuple(dict.fromkeys(args.protocol))
+    return AuditPlan(base, protocols, args.to, args.model, _credentials(args, base), tuple(args.case))
 
 
 def _credentials(args: argparse.Namespace, base: GatewayURL) -> tuple[tuple[str, str], ...]:
@@ -167,10 +167,10 @@ def _credentials(args: argparse.Namespace, base: GatewayURL) -> tuple[tuple[str,
             raise UsageError(
                 f"the environment variable {args.key_variable} is not set", hint="set it to the gateway's API key"
             )
-    given = [_header(text) for text in args.header]
-    names = {name.lower() for name, _ in given}
+    headers = [_header(text) for text in args.header]
+    names = {name.lower() for name, _ in headers}
     own = (("Authorization", f"Bearer {key}"), ("x-api-key", key), ("x-goog-api-key", key))
-    return (*(pair for pair in own if pair[0].lower() not in names), *given)
+    return (*(pair for pair in own if pair[0].lower() not in names), *headers)
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -112,19 +112,19 @@ def _bisect(
     bisection: Bisection, outgoing: Outgoing | None, session: Session, args: argparse.Namespace
 ) -> BisectResult | WorkbenchError | OSError:
     """The result, or the error that ended the search."""
-    made: list[BisectResult] = []
+    results: list[BisectResult] = []
 
     def steps() -> Steps[None]:
-        made.append((yield from bisection.run()))
+        results.append((yield from bisection.run()))
 
     if outgoing is None:
         for _ in steps():
             pass
-        return made[0]
+        return results[0]
     trouble = _target_search.run(
         steps(), outgoing, session, "bisecting", lambda: f"{bisection.calls} of {args.budget} requests"
     )
-    return trouble or made[0]
+    return trouble or results[0]
 
 
 def _with_origin(inspector: Inspector, index: int, result: BisectResult) -> Finding | None:

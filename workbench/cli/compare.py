@@ -159,11 +159,11 @@ def _compare_hops(args: argparse.Namespace, numbered_file: _NumberedFile, sessio
     names = args.hops or hops_of(session)
     if len(names) < 2:
         raise UsageError(f"{numbered_file.path} was recorded at one hop", hint="give a second file to compare it with")
-    wanted = _files.exchange_index(session, numbered_file.number) if numbered_file.number is not None else None
+    index = _files.exchange_index(session, numbered_file.number) if numbered_file.number is not None else None
     counts = [sum(row.hop == name for row in session.summaries()) for name in names]
     for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):
         pairs = list(compare_hops(session, outer, inner, partial(_decode, args.protocol)))
-        shown = [pair for pair in pairs if wanted is None or _is_of(pair, wanted)]
+        shown = [pair for pair in pairs if index is None or _is_of(pair, index)]
         yield ComparedFiles(
             ComparedSide(numbered_file.path, one, hop=outer), ComparedSide(numbered_file.path, other, hop=inner), shown
         )

@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     if args.step and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--step needs a terminal", hint="use --states")
     target = resolve(args.target, args.spoken)
-    given = GivenResults.from_arguments(args)
+    results = GivenResults.from_arguments(args)
     if args.out:
         _files.refuse_to_replace(Path(args.out), args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         index = _exchange_index(inspector, session, args)
         loop = _loop(inspector, index, target, args)
         choice = _corrections.choose(args, target, loop.decoded_exchange, time.time())
-        run = _ContinueRun(args, session, index, target, CallAnswers(session, index, given, args), choice)
+        run = _ContinueRun(args, session, index, target, CallAnswers(session, index, results, args), choice)
         asyncio.run(run.run(run.begin(loop, earlier(inspector, index, choice.decided))))
     finally:
         session.close()
@@ -192,8 +192,8 @@ class _ContinueRun:
         args, profile = self.args, self.choice.profile
         on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
         off = [*args.no_correct, *(["error-feedback"] if args.errors == 0 else [])]
-        made = begin(loop, self.target, model=args.model, profile=profile, now=time.time(), on=on, off=off)
-        return replace(made, earlier=tuple(earlier), falls=profile is not None)
+        tool_loop = begin(loop, self.target, model=args.model, profile=profile, now=time.time(), on=on, off=off)
+        return replace(tool_loop, earlier=tuple(earlier), falls=profile is not None)
 
     async def run(self, motion: ToolLoop) -> None:
         """Run the loop to its end."""
@@ -201,7 +201,7 @@ class _ContinueRun:
         from workbench.send import Sender
         from workbench.send.loop import AnswerCall, LoopEnd
 
-        kept = ContinuedConversation(self.session, self.index, self.args.out)
+        conversation = ContinuedConversation(self.session, self.index, self.args.out)
         self._say(
             f"exchange {self.index + 1}, {motion.loop.decoded_exchange.protocol}: continuing with {self.target.name}"
         )
@@ -218,18 +218,18 @@ class _ContinueRun:
                 elif isinstance(todo, Measure):
                     motion = motion.after(await self._measure(todo, motion))
                 elif isinstance(todo, AnswerCall):
-                    told = self.answers.result_for(todo)
-                    if told is None:
+                    result = self.answers.result_for(todo)
+                    if result is None:
                         self.reason, self.pending = UNANSWERED, self.answers.call_json(todo)
                         self.text = f"no result for tool call {todo.call.id or '(no id)'!r} ({todo.call.name})"
                         break
-                    self._note_answer(self.answers.call_json(todo) | told.as_json())
-                    motion = motion.after(told.result)
+                    self._note_answer(self.answers.call_json(todo) | result.as_json())
+                    motion = motion.after(result.result)
                 else:
-                    motion = await self._send(motion, todo, kept, sender)
-        self.loop, self.out = motion.loop, kept.where
+                    motion = await self._send(motion, todo, conversation, sender)
+        self.loop, self.out = motion.loop, conversation.where
         self.choice = replace(self.choice, profile=motion.profile, decided=motion.decided, due=motion.due)
-        kept.close()
+        conversation.close()
         self._end(motion.loop)
 
     def _ask_for_more(self, ended: LoopEnd, loop: ConversationLoop) -> Limits | None:
@@ -288,9 +288,9 @@ class _ContinueRun:
         self._agree(outgoing)
         exchange = await sender.send(outgoing, parent=continued_conversation.last.id)
         continued_conversation.add(step, outgoing, exchange)
-        made = motion.after(exchange)
-        self._note_request(step, outgoing, exchange, made.loop)
-        return made
+        tool_loop = motion.after(exchange)
+        self._note_request(step, outgoing, exchange, tool_loop.loop)
+        return tool_loop
 
     out: str = ""
 
@@ -334,8 +334,8 @@ class _ContinueRun:
     def _end(self, loop: ConversationLoop) -> None:
         how = "about " if loop.is_estimated else ""
         self._say(f"{self.reason}: {self.text}{HINTS.get(self.reason, '')}")
-        if self.reason == "done" and (said := _answer(loop)):
-            for line in said.split("\n"):
+        if self.reason == "done" and (answer := _answer(loop)):
+            for line in answer.split("\n"):
                 self._say(f"  {line}")
         self._say(f"{_output.number(loop.turns, 'request')}, {how}{_output.number(loop.tokens, 'token')}")
         if self.out:

@@ -68,15 +68,15 @@ def run(args: argparse.Namespace) -> int:
         decoded, side = _exchange_and_side(session, args)
         others = len(session) - 1 if args.exchange is None else 0
         decoded, earlier = _with_held_history(decoded, session, args.to) if side == SIDES[0] else (decoded, ())
-        made = convert(decoded, args.to, side=side)
+        conversion = convert(decoded, args.to, side=side)
     finally:
         session.close()
     if args.output is not None:
-        Path(args.output).write_bytes(made.body)
+        Path(args.output).write_bytes(conversion.body)
     if args.format == "json":
-        _output.emit_json(_as_json(args.file, decoded, side, made) | {"history": list(earlier)})
+        _output.emit_json(_as_json(args.file, decoded, side, conversion) | {"history": list(earlier)})
     else:
-        _print(decoded, side, made, args.output, others, earlier)
+        _print(decoded, side, conversion, args.output, others, earlier)
     return 0
 
 
@@ -84,11 +84,11 @@ def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[Deco
     """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
     from workbench.protocols import DecodedExchange
 
-    wanted = range(len(session))
+    indices = range(len(session))
     if args.exchange is not None or not len(session):
         first = _files.exchange_index(session, args.exchange)
-        wanted = range(first, first + 1)
-    for n in wanted:
+        indices = range(first, first + 1)
+    for n in indices:
         decoded = DecodedExchange(n, session.exchange(n), args.protocol)
         for side in (args.side,) if args.side else SIDES:
             if getattr(decoded, side) is not None:

@@ -91,20 +91,20 @@ def run(args: argparse.Namespace) -> int:
     broken: Session | None = None
     try:
         broken = _files.open_file(args.broken, args) if args.broken else None
-        asked = exporting.ExportRequest(
+        request = exporting.ExportRequest(
             session, _indices(session, args.exchange), broken, args.provider, args.protocol, args.redact,
             out.name if out else "",
         )  # fmt: skip
         try:
             with counting("reading exchanges", None) as advance:
-                made = replace(asked, step=lambda _, total: advance(total=total)).export(form)
+                result = replace(request, step=lambda _, total: advance(total=total)).export(form)
         except LocalProtocolError as error:
             return _output.complain(f"not exported: {error}", 1)
     finally:
         for opened in (session, broken):
             if opened:
                 opened.close()
-    return _finish(args, form, made, out, sources)
+    return _finish(args, form, result, out, sources)
 
 
 def _finish(
@@ -146,13 +146,13 @@ def _out(args: argparse.Namespace, form: ExportForm) -> Path | None:
     return None
 
 
-def _indices(session: Session, wanted: list[str] | None) -> tuple[int, ...]:
+def _indices(session: Session, ranges: list[str] | None) -> tuple[int, ...]:
     """Indices of ``--exchange``, ascending; all without it. Raises UsageError."""
     first = _files.exchange_index(session, None)
-    if wanted is None:
+    if ranges is None:
         return tuple(range(first, len(session)))
     found = set[int]()
-    for text in ",".join(wanted).split(","):
+    for text in ",".join(ranges).split(","):
         span = _RANGE.fullmatch(text.strip())
         if span is None:
             raise UsageError(f"--exchange needs numbers, not {text!r}", hint="such as 3, 2-5 or 1,4")

@@ -58,8 +58,8 @@ def _check_survey(args: argparse.Namespace) -> int:
         _output.emit(f"  ✗ {problem}")
     state = _output.number(len(report.problems), "problem") if report.problems else "no problems"
     still = ", a run is open" if report.is_open else ""
-    held = ((report.runs, "run"), (report.objects, "object"), (report.rows, "row"))
-    counts = ", ".join(_output.number(number, noun) for number, noun in held)
+    totals = ((report.runs, "run"), (report.objects, "object"), (report.rows, "row"))
+    counts = ", ".join(_output.number(number, noun) for number, noun in totals)
     _output.emit(f"{args.file}: survey with tables of version {report.version}, {counts}{still}: {state}")
     return 1 if report.problems else 0
 

@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
 
     listed = load_prices()
     found: list[SessionMetrics] = []
-    meant = list(files(map(Path, args.paths)))
-    with _progress.counting("counting", len(meant)) as advance:
-        for one in gather(meant, listed):
+    paths = list(files(map(Path, args.paths)))
+    with _progress.counting("counting", len(paths)) as advance:
+        for one in gather(paths, listed):
             found.append(one)
             advance(note=one.path.name)
     status = 0
@@ -191,5 +191,5 @@ def _session_json(one: SessionMetrics) -> JsonValue:
 
 def _turn_json(turn: TurnCost) -> JsonValue:
     names = ("conversation", "model", "system", "overhead", "tools", "history", "new", "prompt", "cache_read")
-    held = {name: getattr(turn, name) for name in (*names, "cache_write", "output", "reasoning", "dollars")}
-    return {"exchange": turn.index, **held, "counted": turn.is_counted}
+    values = {name: getattr(turn, name) for name in (*names, "cache_write", "output", "reasoning", "dollars")}
+    return {"exchange": turn.index, **values, "counted": turn.is_counted}

@@ -118,10 +118,10 @@ def first_failing(inspector: Inspector) -> int:
     from workbench.send import matrix
 
     inspector.run()
-    asked = [row for row in inspector.rows if row.protocol]
-    broken = [r for r in asked if any(is_repairable(f) and f.severity is Severity.ERROR for f in r.findings)]
-    refused = [row for row in asked if row.summary.status in (400, 422)]
-    doubtful = [row for row in asked if any(is_repairable(f) for f in row.findings)]
+    requests = [row for row in inspector.rows if row.protocol]
+    broken = [r for r in requests if any(is_repairable(f) and f.severity is Severity.ERROR for f in r.findings)]
+    refused = [row for row in requests if row.summary.status in (400, 422)]
+    doubtful = [row for row in requests if any(is_repairable(f) for f in row.findings)]
     found = broken or refused or doubtful
     return found[0].index if found else matrix.longest(inspector)
 
@@ -130,8 +130,8 @@ def _search(course: MinimizeRun, session: Session) -> int:
     """Run the search; returns the exit status."""
 
     def progress() -> str:
-        left = len(course.search.text)
-        return f"{left:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} requests"
+        size = len(course.search.text)
+        return f"{size:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} requests"
 
     try:
         trouble = _target_search.run(course.run(), course.outgoing, session, "minimising", progress)

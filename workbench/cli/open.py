@@ -51,15 +51,15 @@ def run(args: argparse.Namespace) -> int:
         return _print(args)
     from workbench.tui import run as run_app
 
-    wanted = None if args.exchange is None else args.exchange - 1
+    index = None if args.exchange is None else args.exchange - 1
     looks = _screen.appearance(args)._asdict()
     session = _open(args) if args.file == "-" else _open_recording(args)
     if session is None:  # importers are loaded while the app is shown
         source = partial(_open_and_remember, args)
-        return run_app(source, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
+        return run_app(source, provider=args.provider, protocol=args.protocol, exchange=index, **looks)
     try:
         _take_keyboard()
-        return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
+        return run_app(session, provider=args.provider, protocol=args.protocol, exchange=index, **looks)
     finally:
         session.close()
 
@@ -96,8 +96,8 @@ def _serve(args: argparse.Namespace) -> int:
     if args.file == "-":
         raise UsageError("--web cannot read standard input", hint="give a file: each browser page opens it separately")
     _open(args).close()
-    asked = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
-    words = [f"--{name}={value}" for name, value in asked.items() if value is not None]
+    options = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
+    words = [f"--{name}={value}" for name, value in options.items() if value is not None]
     return _web.serve_app(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
 
 
@@ -108,8 +108,8 @@ def _print(args: argparse.Namespace) -> int:
     if args.exchange is not None and args.file != "-":
         _open(args).close()
     fixing = {"fix": False, "force": False, "output": None}
-    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, "no_cache": False}
-    return check.run(argparse.Namespace(**vars(args), **asked, **fixing))
+    options = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, "no_cache": False}
+    return check.run(argparse.Namespace(**vars(args), **options, **fixing))
 
 
 def _take_keyboard() -> None:

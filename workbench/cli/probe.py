@@ -162,11 +162,11 @@ def choose(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
         due = _stale(args, subject, template)
         for each in due:
             _output.complain(f"{each.probe.name}: {each.why}", 0)
-    left: Sequence[DueProbe] = ()
+    rest: Sequence[DueProbe] = ()
     if args.budget is not None:
-        due, left = within(due, args.budget, args.samples)
-    if left:
-        names = ", ".join(each.probe.name for each in left)
+        due, rest = within(due, args.budget, args.samples)
+    if rest:
+        names = ", ".join(each.probe.name for each in rest)
         _output.complain(f"not run, because the budget of {args.budget} requests is used up: {names}", 0)
     return tuple(each.probe for each in due)
 
@@ -315,12 +315,12 @@ def _save_evidence(args: argparse.Namespace, measurement: Measurement) -> str:
 def _keep_profile(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
     from workbench.probes.profiles import save_profile
 
-    kept = save_profile(measurement, at=time.time(), evidence=evidence, template=template)
-    for change in kept.drift:
+    result = save_profile(measurement, at=time.time(), evidence=evidence, template=template)
+    for change in result.drift:
         _output.complain(f"drift: {change}", 0)
-    if kept.trouble:
-        _output.complain(f"the profile was not saved: {kept.trouble}", 0)
-    return kept.profile
+    if result.trouble:
+        _output.complain(f"the profile was not saved: {result.trouble}", 0)
+    return result.profile
 
 
 def _status(results: list[ProbeResult]) -> int:
@@ -336,11 +336,11 @@ def _show(args: argparse.Namespace, target: Target, measurement: Measurement, pr
     if args.format == "junit":
         _output.write(_junit(target, measurement))
     elif args.format == "json":
-        told = profile.as_json()
+        values = profile.as_json()
         key = profile.key
         head = {"target": target.name, "protocol": key.protocol, "model": key.model, "provider": key.provider}
-        probes = told.pop("probes")
-        _output.emit_json({**head, "profile": told, "evidence": profile.evidence or None, "probes": probes})
+        probes = values.pop("probes")
+        _output.emit_json({**head, "profile": values, "evidence": profile.evidence or None, "probes": probes})
     else:
         _print(target, measurement, profile)
 
@@ -379,10 +379,10 @@ def _junit(target: Target, measurement: Measurement) -> str:
     root = ET.Element("testsuite", {"name": visible(f"workbench probe {target.name}"), **counts})
     for result in results:
         case = ET.SubElement(root, "testcase", name=result.probe, classname=measurement.subject.protocol)
-        said = visible(result.words)
+        text = visible(result.words)
         if result.outcome.value == "inconclusive":
-            ET.SubElement(case, "skipped", message=said)
+            ET.SubElement(case, "skipped", message=text)
         elif result.outcome.value != "pass":
-            ET.SubElement(case, "failure", message=said, type=result.outcome.value)
+            ET.SubElement(case, "failure", message=text, type=result.outcome.value)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"

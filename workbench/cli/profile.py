@@ -151,8 +151,8 @@ def run(args: argparse.Namespace) -> int:
     most = {"list": 0, "show": 1, "diff": 2, "gate": 1}[args.what]
     least = min(most, 1)
     if not least <= len(args.names) <= most:
-        wanted = f"{least} to {most} names" if least < most else _output.number(most, "name")
-        raise UsageError(f"profile {args.what} needs {wanted}, not {len(args.names)}", hint="see --help")
+        expected = f"{least} to {most} names" if least < most else _output.number(most, "name")
+        raise UsageError(f"profile {args.what} needs {expected}, not {len(args.names)}", hint="see --help")
     if bool(args.tools) != (args.what == "gate"):
         raise UsageError("--tools FILE is needed by gate, and only allowed there", hint="see --help")
     store = ProfileStore.of_user()

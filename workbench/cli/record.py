@@ -223,18 +223,16 @@ def _start(
     )
 
 
-def out_file(given: str | None) -> Path:
+def out_file(path: str | None) -> Path:
     """The session file to record to: the given one, or a new one where Home finds it."""
-    if given is None:
+    if path is None:
         from datetime import datetime
 
         now = datetime.now().astimezone()
         return resources.state_folder("recordings") / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}.wb"
-    out = Path(given)
-    if out.suffix == ".jsonl" or given == "-":
-        raise UsageError(
-            f"{given} is not a regular file", hint="use a .wb file; workbench import converts it to .jsonl"
-        )
+    out = Path(path)
+    if out.suffix == ".jsonl" or path == "-":
+        raise UsageError(f"{path} is not a regular file", hint="use a .wb file; workbench import converts it to .jsonl")
     return out
 
 

@@ -189,8 +189,8 @@ def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
             decoded = inspector.detail(n).decoded
             for tool in decoded.request.tools if decoded.request else ():
                 if tool.schema is not None and tool.kind == "client":
-                    held = schema_check.schema_as_sent(decoded, tool)
-                    found.append(_DeclaredTool(tool.name or "", tool.schema, n, tool.pointer, held))
+                    raw = schema_check.schema_as_sent(decoded, tool)
+                    found.append(_DeclaredTool(tool.name or "", tool.schema, n, tool.pointer, raw))
     finally:
         session.close()
     return found
@@ -218,7 +218,7 @@ def _tools_of_file(path: str) -> list[_DeclaredTool]:
     if isinstance(value, dict) and any(key in value for key in ("messages", "contents", "input", "log")):
         return []
     listed = value.get("tools", value) if isinstance(value, dict) else value
-    return [tool for held in (listed if isinstance(listed, list) else [listed]) for tool in _definition(held)]
+    return [tool for entry in (listed if isinstance(listed, list) else [listed]) for tool in _definition(entry)]
 
 
 def _definition(value: JsonValue) -> Iterator[_DeclaredTool]:

@@ -74,9 +74,9 @@ def _print(report: SelftestReport) -> None:
         _output.emit(f"  missed: {_miss_line(miss)}")
     for session, exchange, finding in report.alarms[:SHOWN]:
         _output.emit(f"  false alarm: {session}, exchange {exchange + 1}: {finding.rule} {finding.pointer}")
-    left = max(0, len(report.misses) - SHOWN) + max(0, len(report.alarms) - SHOWN)
-    if left:
-        _output.emit(f"  and {left:,} more: --format json lists them all")
+    more = max(0, len(report.misses) - SHOWN) + max(0, len(report.alarms) - SHOWN)
+    if more:
+        _output.emit(f"  and {more:,} more: --format json lists them all")
 
 
 def _miss_line(miss: Miss) -> str:

@@ -81,24 +81,24 @@ def run(args: argparse.Namespace) -> int:
         args.protocol = _files.MODEL_TEXT  # who asks for the calls in a text says that it is a model's
     try:
         inspector = _files.inspector(session, args, is_lazy=args.format == "text")
-        wanted = range(len(session))
+        indices = range(len(session))
         if args.exchange is not None:
-            wanted = range(
+            indices = range(
                 _files.exchange_index(session, args.exchange), _files.exchange_index(session, args.exchange) + 1
             )
         if args.view == "story":
-            _print_story(args, session, inspector, wanted)
+            _print_story(args, session, inspector, indices)
             return 0
         if args.view == "mcp":
-            _print_passages(args, session, inspector, wanted)
+            _print_passages(args, session, inspector, indices)
             return 0
         if args.format == "json":
-            views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in wanted]
+            views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in indices]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
             return 0
         for line in _output.about_lines(session.about):
             _output.emit(line)
-        for n in wanted:
+        for n in indices:
             if _streams.is_muted():
                 break
             for line in _show_text.view(args.view, inspector.detail(n), args.parser):
@@ -111,26 +111,26 @@ def run(args: argparse.Namespace) -> int:
         session.close()
 
 
-def _print_story(args: argparse.Namespace, session: Session, inspector: Inspector, wanted: range) -> None:
+def _print_story(args: argparse.Namespace, session: Session, inspector: Inspector, indices: range) -> None:
     """Print the story of a session, or what belongs to one exchange of it."""
     from workbench.cli import _show_story
 
     story = _show_story.read(inspector)
     if args.format == "json":
-        items = _show_story.as_json(story, wanted)
+        items = _show_story.as_json(story, indices)
         _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "items": items})
         return
-    for line in (*_output.about_lines(session.about), *_show_story.as_text(story, wanted)):
+    for line in (*_output.about_lines(session.about), *_show_story.as_text(story, indices)):
         _output.emit(line)
     for line in session.damage:
         _output.complain(line, 0)
 
 
-def _print_passages(args: argparse.Namespace, session: Session, inspector: Inspector, wanted: range) -> None:
+def _print_passages(args: argparse.Namespace, session: Session, inspector: Inspector, indices: range) -> None:
     """Print what tool servers returned next to what the model received."""
     from workbench.cli import _show_mcp
 
-    found = _show_mcp.passages(inspector, wanted)
+    found = _show_mcp.passages(inspector, indices)
     if args.format == "json":
         results = _show_mcp.as_json(found)
         _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "results": results})

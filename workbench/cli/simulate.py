@@ -216,8 +216,8 @@ def _log_line(line: str) -> None:
 def _model(args: argparse.Namespace) -> ScriptedModel:
     from workbench.simulator import ScriptedModel, dials_of, read_script
 
-    given = {name.replace("_", "-"): getattr(args, name) for name in _DIALS if getattr(args, name) is not None}
-    dials = dials_of(given)
+    values = {name.replace("_", "-"): getattr(args, name) for name in _DIALS if getattr(args, name) is not None}
+    dials = dials_of(values)
     if args.script is None:
         return ScriptedModel(dials)
     try:

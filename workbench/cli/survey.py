@@ -297,10 +297,10 @@ def _show(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], res
     return _status(found, args.fail_on, over)
 
 
-def _filters(given: list[str]) -> dict[str, str]:
+def _filters(texts: list[str]) -> dict[str, str]:
     from workbench.survey import FILTERS
 
-    filters = dict(text.partition("=")[::2] for text in given)
+    filters = dict(text.partition("=")[::2] for text in texts)
     for name in filters:
         if name not in FILTERS:
             raise UsageError(f"unknown column {name}", hint=f"known: {', '.join(FILTERS)}")
@@ -342,8 +342,8 @@ def _print(overview: Overview, over: list[str], result: RunResult | None) -> Non
         rate = result.judged / result.seconds
         _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
     counts = about["counts"]
-    left = {"written before --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
-    for why, number in left.items():
+    exclusions = {"written before --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
+    for why, number in exclusions.items():
         if number:
             _output.emit(f"{_output.number(number, 'object')} {why} left out")
     if about.get("joined"):
