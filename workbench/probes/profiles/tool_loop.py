@@ -188,8 +188,8 @@ class ToolLoop:
         return replace(self, decided=apply_switches(result, self.on, self.off))
 
     def _choose(self) -> ToolLoop:
-        loop_state = self._with_corrections()
-        return replace(loop_state, loop=correct_loop(loop_state.loop, loop_state.decided), state=LoopState.CHOSEN)
+        tool_loop = self._with_corrections()
+        return replace(tool_loop, loop=correct_loop(tool_loop.loop, tool_loop.decided), state=LoopState.CHOSEN)
 
     def _count_calls(self) -> ToolLoop:
         """A copy with the calls of the response counted: how many can be read, and how many match their schema."""
