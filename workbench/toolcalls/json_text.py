@@ -26,16 +26,16 @@ Made = TypeVar("Made")
 
 def per_tools(make: Callable[[Sequence[ToolDef]], Made]) -> Callable[[Sequence[ToolDef]], Made]:
     """A function that makes its result once for the same tools, as long as few other lists come between."""
-    kept: tuple[tuple[tuple[ToolDef, ...], Made], ...] = ()
+    results: tuple[tuple[tuple[ToolDef, ...], Made], ...] = ()
 
     def look_up(tools: Sequence[ToolDef]) -> Made:
-        nonlocal kept
-        for held, made in kept:
-            if len(held) == len(tools) and all(map(is_, held, tools)):
-                return made
-        made = make(tools)
-        kept = ((tuple(tools), made), *kept[: MOST_KEPT - 1])
-        return made
+        nonlocal results
+        for key, result in results:
+            if len(key) == len(tools) and all(map(is_, key, tools)):
+                return result
+        result = make(tools)
+        results = ((tuple(tools), result), *results[: MOST_KEPT - 1])
+        return result
 
     return look_up
 

@@ -72,12 +72,12 @@ def repair(text: str) -> tuple[JsonValue, list[str]]:
     """
     for half in duplicates(text):
         value, changes = _repair_syntax(half)
-        said = [
+        notes = [
             "the arguments occur twice; one copy was used",
             *changes,
             repeated_keys(half) if not changes else "",
         ]
-        return value, [text for text in said if text]
+        return value, [text for text in notes if text]
     return _repair_syntax(text)
 
 

@@ -39,61 +39,61 @@ def is_plainly_valid(value: JsonValue, schema: JsonValue) -> bool:
 def _fits(value: JsonValue, schema: JsonValue, depth: int) -> bool:
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return False
-    for keyword, told in schema.items():
+    for keyword, rule in schema.items():
         if keyword in _NOTES:
             continue
         check = _CHECKS.get(keyword)
-        if check is None or not check(value, told, schema, depth):
+        if check is None or not check(value, rule, schema, depth):
             return False
     return True
 
 
-def _has_type(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    kinds = told if isinstance(told, list) else [told]
+def _has_type(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    kinds = rule if isinstance(rule, list) else [rule]
     if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
         return False
     return any(type(value) in _TYPES[kind] for kind in kinds)
 
 
-def _has_properties(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    if not isinstance(told, dict):
+def _has_properties(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not isinstance(rule, dict):
         return False
     if not isinstance(value, dict):
         return True
     is_small = len(value) <= _MOST_ITEMS
-    return is_small and all(_fits(inner, told[name], depth + 1) for name, inner in value.items() if name in told)
+    return is_small and all(_fits(inner, rule[name], depth + 1) for name, inner in value.items() if name in rule)
 
 
-def _has_required(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    if not (isinstance(told, list) and all(isinstance(name, str) for name in told)):
+def _has_required(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not (isinstance(rule, list) and all(isinstance(name, str) for name in rule)):
         return False
-    return not isinstance(value, dict) or all(name in value for name in told)
+    return not isinstance(value, dict) or all(name in value for name in rule)
 
 
-def _has_no_others(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+def _has_no_others(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
     known = schema.get("properties", {})
-    if not isinstance(value, dict) or told is True:
-        return isinstance(told, bool | dict)
+    if not isinstance(value, dict) or rule is True:
+        return isinstance(rule, bool | dict)
     if not isinstance(known, dict) or len(value) > _MOST_ITEMS:
         return False
     others = [inner for name, inner in value.items() if name not in known]
-    return not others or (isinstance(told, dict) and all(_fits(inner, told, depth + 1) for inner in others))
+    return not others or (isinstance(rule, dict) and all(_fits(inner, rule, depth + 1) for inner in others))
 
 
-def _has_items(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    if not isinstance(told, dict):
+def _has_items(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not isinstance(rule, dict):
         return False
     if not isinstance(value, list):
         return True
-    return len(value) <= _MOST_ITEMS and all(_fits(inner, told, depth + 1) for inner in value)
+    return len(value) <= _MOST_ITEMS and all(_fits(inner, rule, depth + 1) for inner in value)
 
 
-def _is_listed(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    return isinstance(value, str) and isinstance(told, list) and value in told
+def _is_listed(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    return isinstance(value, str) and isinstance(rule, list) and value in rule
 
 
-def _is_dialect(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    return depth == 0 and isinstance(told, str) and any(name in told for name in _DIALECTS)
+def _is_dialect(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    return depth == 0 and isinstance(rule, str) and any(name in rule for name in _DIALECTS)
 
 
 _CHECKS: Final[Mapping[str, Callable[[JsonValue, Any, Mapping[str, JsonValue], int], bool]]] = {

@@ -85,7 +85,7 @@ def _exchange(job: bytes, wait: float) -> tuple[bytes, bool]:
     return line, is_late or is_spent
 
 
-def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[bytes, bool]:
+def _line(child: subprocess.Popen[bytes], message: bytes, wait: float) -> tuple[bytes, bool]:
     """(response of the child, the clock ran out first and the child was killed)."""
     late = threading.Event()
 
@@ -99,7 +99,7 @@ def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[byt
     line = b""
     try:
         assert child.stdin and child.stdout
-        child.stdin.write(said)
+        child.stdin.write(message)
         child.stdin.flush()
         line = child.stdout.readline()
     except OSError:

@@ -259,12 +259,12 @@ class _Reading:
         unicode = _UNICODE.match(self.text, at + 1)
         if unicode:
             return *self.unicode(value, done, at), False, False
-        meant = _ESCAPES.get(following)
-        if meant is not None and value[done] == meant:
+        char = _ESCAPES.get(following)
+        if char is not None and value[done] == char:
             if following == "'":
                 self.changes.append("an escape was corrected")
-            return 1, at + 2, False, meant < " "
-        if meant is None and following not in ("", "u", "x") and value.startswith("\\" + following, done):
+            return 1, at + 2, False, char < " "
+        if char is None and following not in ("", "u", "x") and value.startswith("\\" + following, done):
             self.changes.append("a lone backslash was escaped")
             return 2, at + 2, True, False
         raise self.fail(at, "a part of a string would be removed")

@@ -172,11 +172,11 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: An
                 yield from validator.descend(instance[key], inner, path=key, schema_path=pattern)
 
 
-def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _unique_items(validator: Any, is_unique: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """In one pass: the library's own comparison is quadratic."""
     from jsonschema.exceptions import ValidationError
 
-    if wanted and isinstance(instance, list) and len({repr(_canonical(v)) for v in instance}) < len(instance):
+    if is_unique and isinstance(instance, list) and len({repr(_canonical(v)) for v in instance}) < len(instance):
         yield ValidationError("contains an item twice")
 
 
@@ -309,8 +309,8 @@ def _no_shape(error: ValidationError) -> str:
 
 def _undeclared_keys(error: ValidationError) -> str:
     schema: Any = error.schema
-    held: Any = error.instance
-    names = [name for name in held if name not in schema.get("properties", {})]
+    instance: Any = error.instance
+    names = [name for name in instance if name not in schema.get("properties", {})]
     return _shorten(f"contains the undeclared key {', '.join(map(repr, names))}")
 
 
@@ -350,10 +350,10 @@ MOST_NAMED = 4
 def repeated_keys(text: str) -> str:
     """Describe keys of a JSON text repeated in one object, so that a value is lost; empty if none."""
     pointers = JsonIndex(text.encode("utf-8", "surrogatepass")).duplicates()
-    said = []
+    notes = []
     for pointer in pointers[:MOST_NAMED]:
         holder, _, step = pointer.rpartition("/")
         key = snippet(step.replace("~1", "/").replace("~0", "~"))
-        said.append(f"key {key}{f' of {snippet(holder)}' if holder else ''} is repeated; the last one is used")
+        notes.append(f"key {key}{f' of {snippet(holder)}' if holder else ''} is repeated; the last one is used")
     more = len(pointers) - MOST_NAMED
-    return "; ".join([*said, *([f"and {more} more keys"] if more > 0 else [])])
+    return "; ".join([*notes, *([f"and {more} more keys"] if more > 0 else [])])

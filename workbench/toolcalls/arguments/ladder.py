@@ -210,8 +210,8 @@ def _unwrap(ladder: Ladder) -> Ladder:
         return ladder
     if not isinstance(inner, dict | list):
         return ladder
-    said = "; ".join(filter(None, ("JSON inside a JSON string was unwrapped", repeated_keys(str(ladder.value)))))
-    return ladder.with_step(ArgumentStep.UNWRAPPED, ladder.value, inner, said)
+    note = "; ".join(filter(None, ("JSON inside a JSON string was unwrapped", repeated_keys(str(ladder.value)))))
+    return ladder.with_step(ArgumentStep.UNWRAPPED, ladder.value, inner, note)
 
 
 def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
@@ -299,16 +299,16 @@ def _no_json(value: JsonValue) -> str:
     """A number of the value that JSON cannot express; empty if there is none."""
     waiting = [value]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, float) and not math.isfinite(held):
-            return str(held)
-        waiting += held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+        node = waiting.pop()
+        if isinstance(node, float) and not math.isfinite(node):
+            return str(node)
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     return ""
 
 
 def _coerce(ladder: Ladder, schema: JsonValue) -> Ladder:
-    value, said = _replace_faults(ladder.value, ladder.faults)
-    higher = ladder.with_step(ArgumentStep.COERCED, ladder.value, value, "; ".join(said))
+    value, changes = _replace_faults(ladder.value, ladder.faults)
+    higher = ladder.with_step(ArgumentStep.COERCED, ladder.value, value, "; ".join(changes))
     try:
         faults, problem = validate(value, schema)
     except NeedsChild:
@@ -323,7 +323,7 @@ def _coerce(ladder: Ladder, schema: JsonValue) -> Ladder:
 
 def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[JsonValue, list[str]]:
     """The value with every faulty place replaced as declared, and the changes; an optional null is left out."""
-    fixed, said = copy.deepcopy(value), []
+    fixed, changes = copy.deepcopy(value), []
     for fault in faults:
         steps = [s.replace("~1", "/").replace("~0", "~") for s in fault.pointer.split("/")[1:]]
         if not steps:
@@ -333,12 +333,12 @@ def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[
             holder = holder[int(step) if isinstance(holder, list) else step]
         last = int(steps[-1]) if isinstance(holder, list) else steps[-1]
         if fault.replacement is None and isinstance(holder, dict) and holder[last] is None:
-            said.append(f"{fault.pointer}: null was removed")
+            changes.append(f"{fault.pointer}: null was removed")
             del holder[last]
         else:
-            said.append(f"{fault.pointer}: {snippet(holder[last])} was read as {snippet(fault.replacement)}")
+            changes.append(f"{fault.pointer}: {snippet(holder[last])} was read as {snippet(fault.replacement)}")
             holder[last] = fault.replacement
-    return fixed, said
+    return fixed, changes
 
 
 _BRACKET = regex.compile(r"[\[{\]}]")

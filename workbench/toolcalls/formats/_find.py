@@ -75,9 +75,9 @@ def find(
     """
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
-    wanted = [get(n) for n in formats] if formats is not None else _that_may_be_in(text)
+    candidates = [get(n) for n in formats] if formats is not None else _that_may_be_in(text)
     mentioned = frozenset(filter(text.__contains__, names))
-    found = [c for f in wanted for c in _calls(f, text, tools, mentioned, trusted)]
+    found = [c for f in candidates for c in _calls(f, text, tools, mentioned, trusted)]
     if not trusted:
         formed = _forms.formed_calls(text, mentioned)
         found += [c for c in formed if not any(f.start < c.end and c.start < f.end for f in found)]
@@ -91,9 +91,9 @@ def find(
     best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
     if trusted:
         return tuple(best)
-    meant = tuple(c for run in _runs(text, best, names, is_thought_shown) for c in run)
-    if meant or not (mentioned or not names):
-        return meant
+    intended = tuple(c for run in _runs(text, best, names, is_thought_shown) for c in run)
+    if intended or not (mentioned or not names):
+        return intended
     wrecked = _wrecks.wrecked_calls(text, mentioned) if names else _wrecks.wrecked_text(text)
     return tuple(c for run in _runs(text, wrecked, names, is_thought_shown) for c in run)
 
@@ -114,14 +114,14 @@ def _by_markers() -> tuple[Sequence[TextFormat], Sequence[str], Sequence[TextFor
 
 
 def _calls(
-    text_format: TextFormat, text: str, tools: Sequence[ToolDef], said: frozenset[str], trusted: bool
+    text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str], trusted: bool
 ) -> Iterator[TextCall]:
     """Calls of one format, if its markers occur in the text."""
     if not text_format.markers and not trusted:
-        yield from _unmarked_calls.unmarked_calls(text_format, text, tools, said)
+        yield from _unmarked_calls.unmarked_calls(text_format, text, tools, names)
         return
     openings = getattr(text_format, "openings", None)  # of a format whose tags are the names of tools
-    markers = text_format.markers if openings is None or trusted else openings(said)
+    markers = text_format.markers if openings is None or trusted else openings(names)
     if markers and not any(marker in text for marker in markers):
         return
     parser = text_format.parser(tools)
@@ -136,16 +136,16 @@ def _without_overlaps(found: Sequence[TextCall], names: frozenset[str]) -> list[
     def fit(call: TextCall) -> tuple[bool, bool, int, int]:
         return (call.name in names, "unclosed" not in call.problems, call.end - call.start, -len(call.problems))
 
-    kept: list[TextCall] = []
+    best: list[TextCall] = []
     for group in _overlapping(found):
-        taken: list[TextCall] = []  # in order of their places
+        apart: list[TextCall] = []  # in order of their places
         for call in sorted(group, key=fit, reverse=True):
-            at = bisect_left(taken, call.start, key=lambda c: c.start)
-            is_free = at == len(taken) or call.end <= taken[at].start
-            if is_free and (at == 0 or taken[at - 1].end <= call.start):
-                taken.insert(at, call)
-        kept += taken
-    return kept
+            at = bisect_left(apart, call.start, key=lambda c: c.start)
+            is_free = at == len(apart) or call.end <= apart[at].start
+            if is_free and (at == 0 or apart[at - 1].end <= call.start):
+                apart.insert(at, call)
+        best += apart
+    return best
 
 
 def _overlapping(found: Sequence[TextCall]) -> Iterator[list[TextCall]]:

@@ -72,28 +72,28 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
 def _react(text: str, names: frozenset[str]) -> Iterator[TextCall]:
     """A step whose lines are damaged."""
     for opened in _starts(_NO_ACTION, text, names):
-        said = _object(text, opened.end()) or _line(text, opened.end())
-        yield TextCall("react", opened[1], said.value, said.raw, opened.start(), said.end, problems=(DAMAGED,))
+        content = _object(text, opened.end()) or _line(text, opened.end())
+        yield TextCall("react", opened[1], content.value, content.raw, opened.start(), content.end, problems=(DAMAGED,))
 
 
 def _tool_code(text: str, names: frozenset[str]) -> Iterator[TextCall]:
     """A block that has lost its fence, or whose code is broken; the format itself reads whole ones."""
     for opened in _starts(_NO_FENCE, text):
-        made = python_call(text, opened.end())
-        name = made.name.rpartition(".")[2] if made else ""
-        if made and name in names:
-            closed = _NO_FENCE_END.match(text, made.end)
-            end = closed.end() if closed else made.end
-            yield TextCall("tool-code", name, made.input, made.raw, 0, end, problems=(NO_TAGS, *made.problems))
+        call = python_call(text, opened.end())
+        name = call.name.rpartition(".")[2] if call else ""
+        if call and name in names:
+            closed = _NO_FENCE_END.match(text, call.end)
+            end = closed.end() if closed else call.end
+            yield TextCall("tool-code", name, call.input, call.raw, 0, end, problems=(NO_TAGS, *call.problems))
             return
     glued = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     named = re.compile(rf"({glued})(?=[^\n]{{0,200}}[(=)])")
     for opened in _starts(_BROKEN_BLOCK, text):
         near = max(text.rfind("\n\n", 0, opened.start()) + 2, opened.start() - _NEAR, 0)
-        said = named.search(text, opened.end(), opened.end() + _NEAR) or named.search(text, near)
-        if said and said.start() < opened.end() + _NEAR and said.start() not in range(*opened.span(1)):
-            start, end = min(said.start(), opened.start()), len(text.rstrip())
-            yield TextCall("tool-code", said[0], None, text[start:end], start, end, problems=(DAMAGED,))
+        hit = named.search(text, opened.end(), opened.end() + _NEAR) or named.search(text, near)
+        if hit and hit.start() < opened.end() + _NEAR and hit.start() not in range(*opened.span(1)):
+            start, end = min(hit.start(), opened.start()), len(text.rstrip())
+            yield TextCall("tool-code", hit[0], None, text[start:end], start, end, problems=(DAMAGED,))
             return
 
 
@@ -115,11 +115,11 @@ def _phrases(text: str, names: frozenset[str]) -> Iterator[TextCall]:
 def _functions(text: str, names: frozenset[str]) -> Iterator[TextCall]:
     """``NAME{…}</function>``: the beginning of the tag is lost. No other text has this form, so any name will do."""
     for opened in _starts(_NO_TAG, text, names or None) if "</function>" in text else ():
-        said = _object(text, opened.end())
-        closed = _NO_TAG_END.match(text, said.end) if said else None
-        if said and closed:
+        content = _object(text, opened.end())
+        closed = _NO_TAG_END.match(text, content.end) if content else None
+        if content and closed:
             start = opened.end() - len(opened[0].lstrip())
-            yield TextCall("groq", opened[1], said.value, said.raw, start, closed.end(), problems=(DAMAGED,))
+            yield TextCall("groq", opened[1], content.value, content.raw, start, closed.end(), problems=(DAMAGED,))
 
 
 def _headless(text: str) -> Iterator[TextCall]:

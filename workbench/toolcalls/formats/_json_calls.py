@@ -107,11 +107,11 @@ def _from_broken(text: str, *, is_strict: bool) -> JsonCall | None:
     if doubled and NO_JSON not in doubled.problems:
         return doubled._replace(problems=(DOUBLED_BRACES, *doubled.problems))
     value = literal(text)
-    said = from_value(value, text, is_strict=is_strict) if isinstance(value, dict) else None
-    if said:
+    call = from_value(value, text, is_strict=is_strict) if isinstance(value, dict) else None
+    if call:
         key = _ARGUMENTS.search(text)
         raw = text.rstrip()[key.end() : -1].rstrip() if key else ""
-        return said._replace(raw=raw, problems=(*said.problems, PYTHON))
+        return call._replace(raw=raw, problems=(*call.problems, PYTHON))
     head = _HEAD.match(text) if is_strict else _NAME.search(text)
     if not head:
         return None
@@ -142,13 +142,13 @@ def calls_only(text: str, names: frozenset[str], separators: str = " \t\r\n,;") 
     found = list[LocatedCall]()
     end = 0
     for start, end in values(text, separators):
-        said = _calls_of(text[start:end])
-        if not said or not all(_is_likely(c, names) for c in said):
+        calls = _calls_of(text[start:end])
+        if not calls or not all(_is_likely(c, names) for c in calls):
             return []
         if JsonTracker().find(text, start) < 0:
-            said[-1] = said[-1]._replace(problems=(*said[-1].problems, UNCLOSED))
-        places = _places(text[start:end], len(said))
-        found += (LocatedCall(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
+            calls[-1] = calls[-1]._replace(problems=(*calls[-1].problems, UNCLOSED))
+        places = _places(text[start:end], len(calls))
+        found += (LocatedCall(c, start + a, start + b) for c, (a, b) in zip(calls, places, strict=True))
     if text[end:].strip(separators):
         return []
     return found if names else [w._replace(call=_mark_undeclared(w.call)) for w in found]
@@ -177,9 +177,9 @@ def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[LocatedCall]:
 
 def _named_calls(text: str) -> list[JsonCall]:
     """The calls with a name in one object or array."""
-    said = from_text(text) if text[:1] == "{" else None
-    if said or text[:1] == "{":
-        return [said] if said and said.name else []
+    call = from_text(text) if text[:1] == "{" else None
+    if call or text[:1] == "{":
+        return [call] if call and call.name else []
     try:
         value = jsontext.loads(text)
     except WireError:
@@ -222,9 +222,9 @@ def _calls_of(text: str) -> list[JsonCall]:
 
 def _whole_call(value: JsonValue, text: str, pointer: str) -> JsonCall | None:
     """The call in an object that holds nothing else, or in a step of ReAct that is one object."""
-    said = from_value(value, text, pointer, is_strict=True)
-    if said or not isinstance(value, Mapping) or not set(value) <= STEP or "action_input" not in value:
-        return said
+    call = from_value(value, text, pointer, is_strict=True)
+    if call or not isinstance(value, Mapping) or not set(value) <= STEP or "action_input" not in value:
+        return call
     name = value.get("action")
     found = plain(value["action_input"])
     raw = _member(text, pointer, "action_input", value)

@@ -50,7 +50,7 @@ class LineParser:
         self._reader = reader
         self._line: list[str] = []  # of the current line: what is not handed out
         self._seen: list[str] = []  # of the current line: what is
-        self._held: list[str] = []
+        self._pending: list[str] = []
         self._at = 0  # where what is held or not handed out begins
         self._is_holding = False
         self._is_prose = False  # the current line is
@@ -75,7 +75,7 @@ class LineParser:
         if self._line:
             self._end_line("".join(self._line))
         if self._is_holding:
-            self._finish("".join(self._held))
+            self._finish("".join(self._pending))
         return self._out
 
     def _piece(self, text: str) -> None:
@@ -114,17 +114,17 @@ class LineParser:
                 return
             self._is_holding = True
         verdict = self._reader.continues(line)
-        if verdict == RESTART and self._held:
+        if verdict == RESTART and self._pending:
             self._release()
             self._end_line(line)
             return
-        self._held.append(line)
+        self._pending.append(line)
         if verdict != HOLD:
             self._release()
 
     def _release(self) -> None:
-        text = "".join(self._held)
-        self._held = []
+        text = "".join(self._pending)
+        self._pending = []
         self._is_holding = False
         self._emit(text)
         for line in _LINES.findall(text[-2000:])[-3:]:

@@ -218,15 +218,15 @@ def _join_strings(text: str, string: re.Match[str]) -> tuple[str, int]:
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    said = escape[1]
-    if said in _ONE:
-        return _ONE[said]
-    if said[0] in "xuU" and len(said) > 1:
-        code = int(said[1:], 16)
+    letters = escape[1]
+    if letters in _ONE:
+        return _ONE[letters]
+    if letters[0] in "xuU" and len(letters) > 1:
+        code = int(letters[1:], 16)
         return chr(code) if code <= 0x10FFFF else escape[0]
-    if said.isdigit() and said[0] in "01234567":
-        return chr(int(said, 8))
-    return said if said in "\\'\"" else escape[0]
+    if letters.isdigit() and letters[0] in "01234567":
+        return chr(int(letters, 8))
+    return letters if letters in "\\'\"" else escape[0]
 
 
 def _closing(text: str, at: int) -> int:

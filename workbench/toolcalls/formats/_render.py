@@ -81,20 +81,20 @@ def raw_or_json(value: JsonValue) -> str:
 
 
 def invokes(
-    calls: Sequence[ToolCallIR], named: Callable[[str], str], written: Callable[[JsonValue], str], prefix: str = ""
+    calls: Sequence[ToolCallIR], named: Callable[[str], str], render: Callable[[JsonValue], str], prefix: str = ""
 ) -> list[str]:
     """The lines of ``<invoke name=…>`` elements, a line for each tag and parameter."""
     lines = []
     for call in calls:
         lines.append(f"<{prefix}invoke name={named(name_of(call))}>")
         for key, value in arguments_of(call).items():
-            lines.append(f"<{prefix}parameter name={named(key)}>{written(value)}</{prefix}parameter>")
+            lines.append(f"<{prefix}parameter name={named(key)}>{render(value)}</{prefix}parameter>")
         lines.append(f"</{prefix}invoke>")
     return lines
 
 
 def unambiguous(
-    text_format: _Format, text: str, calls: Sequence[ToolCallIR], written: Callable[[JsonValue], str]
+    text_format: _Format, text: str, calls: Sequence[ToolCallIR], render: Callable[[JsonValue], str]
 ) -> str:
     """The text, if it reads as exactly these calls: the formats have no escapes, so a value may break its own markup.
 
@@ -102,16 +102,16 @@ def unambiguous(
         text_format: reads it; without tools every value is text.
         text: what would be written.
         calls: what it has to say.
-        written: how a value is written.
+        render: how a value is written.
 
     Raises:
         LocalProtocolError: a value or key holds what the format takes for markup.
     """
     parser = text_format.parser()
     found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
-    meant = [(c.name, {k: written(v) for k, v in arguments_of(c).items()}) for c in calls]
-    read = [(f.name, {k: written(v) for k, v in (f.input or {}).items()}) for f in found]
-    if read != meant or any(f.problems for f in found):
+    expected = [(c.name, {k: render(v) for k, v in arguments_of(c).items()}) for c in calls]
+    read = [(f.name, {k: render(v) for k, v in (f.input or {}).items()}) for f in found]
+    if read != expected or any(f.problems for f in found):
         raise LocalProtocolError(
             f"{text_format.name} has no escape for its own tags, but an argument contains them",
             hint="send it in a protocol that has arguments in JSON",

@@ -130,12 +130,12 @@ def _value_to_the_end(text: str, start: int, names: frozenset[str]) -> list[Text
     end = len(text.rstrip())
     if text[start] in "[{":
         stop = JsonTracker().find(text, start)
-        said = calls_only(text[start:end], names) if stop == end else []
-        return adjoin_calls("json-fence", said, start, end, start, is_nested=False)
-    made = python_call(text, start)
-    if made is None or made.end != end or made.name not in names:
+        calls = calls_only(text[start:end], names) if stop == end else []
+        return adjoin_calls("json-fence", calls, start, end, start, is_nested=False)
+    call = python_call(text, start)
+    if call is None or call.end != end or call.name not in names:
         return []
-    return [TextCall("pythonic", made.name, made.input, made.raw, start, end, problems=(NO_TAGS, *made.problems))]
+    return [TextCall("pythonic", call.name, call.input, call.raw, start, end, problems=(NO_TAGS, *call.problems))]
 
 
 def foreign_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
@@ -151,14 +151,14 @@ def foreign_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) ->
             return
         if stop < 0:
             continue
-        said = calls_only(text[body:stop], names)
+        json_calls = calls_only(text[body:stop], names)
         closing = _FOREIGN_END.match(text, stop)
         end = len(text[: closing.end()].rstrip()) if closing else stop
-        if said:
-            made = adjoin_calls("json-fence", said, found.start(), end, body, is_nested=False)
+        if json_calls:
+            calls = adjoin_calls("json-fence", json_calls, found.start(), end, body, is_nested=False)
         else:
-            made = _python_calls(text[body:stop], tools, names, found.start(), body, end)
-        yield from (replace(c, problems=(FOREIGN_TAGS, *c.problems)) for c in made)
+            calls = _python_calls(text[body:stop], tools, names, found.start(), body, end)
+        yield from (replace(c, problems=(FOREIGN_TAGS, *c.problems)) for c in calls)
 
 
 def _python_calls(

@@ -93,9 +93,9 @@ def wrecked_text(text: str) -> list[TextCall]:
             or spans[-1][1] != start + len(body)
         ):
             continue
-        said = _NAME.match(text, spans[0][0])
-        if said and all(b - a <= _MAX_GAP for (_, a), (b, _) in pairwise(spans)):
-            return [TextCall(name, said[1], None, body, start, start + len(body), problems=(DAMAGED,))]
+        name_match = _NAME.match(text, spans[0][0])
+        if name_match and all(b - a <= _MAX_GAP for (_, a), (b, _) in pairwise(spans)):
+            return [TextCall(name, name_match[1], None, body, start, start + len(body), problems=(DAMAGED,))]
     return []
 
 
@@ -162,8 +162,8 @@ def _broken_values(text: str, names: frozenset[str]) -> list[TextCall]:
 def _is_whole(text: str, names: frozenset[str]) -> bool:
     """A call that can be read: where it is one is decided by what is around it."""
     inner = _FENCES.sub("", text)
-    made = python_call(inner, 0)
-    return bool(calls_only(inner, names)) or (made is not None and made.end == len(inner))
+    call = python_call(inner, 0)
+    return bool(calls_only(inner, names)) or (call is not None and call.end == len(inner))
 
 
 def _truncated_value(text: str, at: int, names: frozenset[str]) -> TextCall | None:

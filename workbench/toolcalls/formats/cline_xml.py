@@ -217,8 +217,8 @@ class _ClineGrammar(PlainGrammar):
             end = text.find(f"</{opened[2]}>", opened.end(), stop)
             end = end + len(opened[2]) + 3 if end >= 0 else stop
             if opened[2] in _NAMED:
-                said = self._by_fields(text[at:stop], block.start + at)
-                found += [said] if said else []
+                own = self._by_fields(text[at:stop], block.start + at)
+                found += [own] if own else []
                 at = stop
                 break
             call = self._call(opened[2], text[opened.start() : end], block.start + opened.start(), is_nested=False)
@@ -240,17 +240,17 @@ class _ClineGrammar(PlainGrammar):
         raw = next((text for key, text in fields.value.items() if key in _SAID), "")
         if not name:
             return None
-        said = read(raw) if raw.strip() else None
-        value = said.value if said else {}
-        problems = (*fields.problems, *(said.problems if said else ()), *unknown(name, self.types.names))
+        content = read(raw) if raw.strip() else None
+        value = content.value if content else {}
+        problems = (*fields.problems, *(content.problems if content else ()), *unknown(name, self.types.names))
         return TextCall(_NAME, name, value, raw, start, start + len(text.rstrip()), problems=problems)
 
     def _call(self, name: str, text: str, start: int, *, is_nested: bool) -> TextCall | None:
         """The call of an element; None if it is an element of HTML."""
         opened = _TAG.match(text)
         assert opened
-        given = {a[1]: a[2] if a[2] is not None else a[3] for a in _ATTRIBUTE.finditer(opened[3])}
-        attributes = {key: self.types.value(name, key, raw) for key, raw in given.items()}
+        pairs = {a[1]: a[2] if a[2] is not None else a[3] for a in _ATTRIBUTE.finditer(opened[3])}
+        attributes = {key: self.types.value(name, key, raw) for key, raw in pairs.items()}
         if opened[3].endswith("/"):
             if name in HTML and not self._is_plain(name, attributes):
                 return None
@@ -279,8 +279,8 @@ class _ClineGrammar(PlainGrammar):
     def _arguments(self, name: str, body: str) -> tuple[JsonValue, tuple[str, ...], int]:
         """(value, problems, where it ends in the body)."""
         if body.lstrip().startswith("{"):
-            said = read(body)
-            return said.value, said.problems, len(body)
+            content = read(body)
+            return content.value, content.problems, len(body)
         found = _parameters(body, lambda key: self.takes(name, key))
         value = {key: self.types.value(name, key, text) for key, text in found.value.items()}
         return value, found.problems, found.end
@@ -333,11 +333,11 @@ def _end_of_value(body: str, ends: Sequence[_Mark], mark: _Mark, begins: set[int
 
 
 def _next_parameter(
-    marks: Sequence[_Mark], ends: Mapping[str, Sequence[_Mark]], begins: set[int], given: Collection[str], size: int
+    marks: Sequence[_Mark], ends: Mapping[str, Sequence[_Mark]], begins: set[int], names: Collection[str], size: int
 ) -> int:
     """Where the next parameter with an end begins; the size of the text if there is none."""
     for mark in marks:
-        if mark.start in begins and mark.name not in given and ends.get(mark.name, ())[-1:]:
+        if mark.start in begins and mark.name not in names and ends.get(mark.name, ())[-1:]:
             return mark.start
     return size
 
@@ -375,8 +375,8 @@ class ClineXml:
         tools = [_tool(call) for call in calls]
         parser = self.parser(tools)
         found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
-        meant = [(c.name, {k: raw_or_json(v) for k, v in arguments_of(c).items()}) for c in calls]
-        if [(f.name, f.input) for f in found] != meant or any(f.problems for f in found):
+        expected = [(c.name, {k: raw_or_json(v) for k, v in arguments_of(c).items()}) for c in calls]
+        if [(f.name, f.input) for f in found] != expected or any(f.problems for f in found):
             raise LocalProtocolError(
                 f"{_NAME} has no escape for its own tags, but an argument contains them",
                 hint="send it in a protocol that has arguments in JSON",

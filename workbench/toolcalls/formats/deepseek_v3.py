@@ -26,15 +26,15 @@ class DeepSeekV3:
         return TagParser(_GRAMMAR, tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        said = (
+        blocks = (
             f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{plain_name(c)}\n```json\n{json_text(arguments_of(c))}\n```<｜tool▁call▁end｜>"
             for c in calls
         )
-        return "<｜tool▁calls▁begin｜>" + "\n".join(said) + "<｜tool▁calls▁end｜>"
+        return "<｜tool▁calls▁begin｜>" + "\n".join(blocks) + "<｜tool▁calls▁end｜>"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        said = (f"<｜tool▁output▁begin｜>{result_text(r)}<｜tool▁output▁end｜>" for r in results)
-        return "<｜tool▁outputs▁begin｜>" + "\n".join(said) + "<｜tool▁outputs▁end｜>"
+        blocks = (f"<｜tool▁output▁begin｜>{result_text(r)}<｜tool▁output▁end｜>" for r in results)
+        return "<｜tool▁outputs▁begin｜>" + "\n".join(blocks) + "<｜tool▁outputs▁end｜>"
 
 
 text_format = DeepSeekV3()

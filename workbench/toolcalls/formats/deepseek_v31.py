@@ -26,11 +26,11 @@ class DeepSeekV31:
         return TagParser(_GRAMMAR, tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
-        said = (
+        blocks = (
             f"<｜tool▁call▁begin｜>{plain_name(c)}<｜tool▁sep｜>{json_text(arguments_of(c))}<｜tool▁call▁end｜>"
             for c in calls
         )
-        return "<｜tool▁calls▁begin｜>" + "".join(said) + "<｜tool▁calls▁end｜>"
+        return "<｜tool▁calls▁begin｜>" + "".join(blocks) + "<｜tool▁calls▁end｜>"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
         return "".join(f"<｜tool▁output▁begin｜>{result_text(r)}<｜tool▁output▁end｜>" for r in results)

@@ -100,18 +100,18 @@ class _DsmlGrammar(PlainGrammar):
         state = _state(block)
         if state.invoke is None or not _attributes(state.invoke).get("name"):
             return []
-        said = _attributes(state.invoke)["name"]
+        name = _attributes(state.invoke)["name"]
         reader = _InvokeBody(block, state)
-        value, problems = reader.value(said, tools)
+        value, problems = reader.value(name, tools)
         if any(not _PLAIN_TAG.match(t.text) for t in (block.opener, *block.tags) if "DSML" in t.text):
             problems.append("unusual tags")
-        problems += unknown(said, names_of(tools))
+        problems += unknown(name, names_of(tools))
         problems += [] if state.end else [UNCLOSED]
         end = block.start + len(block.text())
         return [
             TextCall(
                 "dsml",
-                said,
+                name,
                 value,
                 reader.raw,
                 block.start,
@@ -168,15 +168,15 @@ class _InvokeBody:
             after = tags[n + 1] if n + 1 < len(tags) else None
             if after is None or after.kind != "parameter_end":
                 problems.append("a parameter is not closed")
-            said = _attributes(tag)
-            key = said.get("name")
+            attributes = _attributes(tag)
+            key = attributes.get("name")
             if not key:
                 problems.append("a parameter without name")
                 continue
             if key in values:
                 problems.append("a duplicate parameter")
             text = self._between(tag.end, after.start if after else self._stop)
-            values[key] = _parameter_value(text, said.get("string"), problems)
+            values[key] = _parameter_value(text, attributes.get("string"), problems)
             at = after.start if after else self._stop
         if self._between(at, self._stop).strip() and (not tags or tags[-1].kind != "parameter"):
             problems.append("text between the parameters")
@@ -254,9 +254,9 @@ class Dsml:
         return f"<{self._block}>\n" + "".join(self._call(c) for c in calls) + f"</{self._block}>"
 
     def _call(self, call: ToolCallIR) -> str:
-        mark, said = self._mark, arguments_of(call)
-        lines = "\n".join(self._parameter(k, v) for k, v in said.items())
-        body = f"\n{lines}\n" if said else self._empty
+        mark, arguments = self._mark, arguments_of(call)
+        lines = "\n".join(self._parameter(k, v) for k, v in arguments.items())
+        body = f"\n{lines}\n" if arguments else self._empty
         return f'<{mark}invoke name="{plain_name(call)}">{body}</{mark}invoke>\n'
 
     def _parameter(self, key: str, value: Any) -> str:

@@ -48,21 +48,21 @@ class _FunctoolsGrammar(PlainGrammar):
         end = stop if stop >= 0 else len(text.rstrip())
         inside = text[len(block.opener.text) : end - 1 if stop >= 0 else end]
         start, body = block.start, block.start + len(block.opener.text)
-        made = adjoin_calls(_NAME, list(_objects(inside)), start, start + end, body, is_nested=block.is_nested)
+        calls = adjoin_calls(_NAME, list(_objects(inside)), start, start + end, body, is_nested=block.is_nested)
         more = () if stop >= 0 else (UNCLOSED,)
-        if not made:
+        if not calls:
             name = _SAID.search(inside)
             problems = (*more, NO_JSON)
             return [TextCall(_NAME, name and name[1], None, text[:end], start, start + end, problems=problems)]
-        return [_add_problems(call, (*more, *unknown(call.name, self.names))) for call in made]
+        return [_add_problems(call, (*more, *unknown(call.name, self.names))) for call in calls]
 
 
 def _objects(text: str) -> Iterator[LocatedCall]:
     """The calls between the brackets."""
     for start, end in values(text, ", \t\r\n"):
-        said = from_text(text[start:end])
-        if said:
-            yield LocatedCall(said, start, end)
+        call = from_text(text[start:end])
+        if call:
+            yield LocatedCall(call, start, end)
 
 
 def _add_problems(call: TextCall, more: tuple[str, ...]) -> TextCall:

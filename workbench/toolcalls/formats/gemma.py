@@ -90,8 +90,8 @@ class _GemmaGrammar(PlainGrammar):
         self, block: Block, text: str, name: str | None, raw: str, problems: tuple[str, ...], value: JsonValue = None
     ) -> TextCall:
         end = block.start + (len(text) if block.is_closed else len(text.rstrip()))
-        said = value if isinstance(value, dict) else None
-        return TextCall(_NAME, name, said, raw, block.start, end, problems=problems, is_nested=block.is_nested)
+        arguments = value if isinstance(value, dict) else None
+        return TextCall(_NAME, name, arguments, raw, block.start, end, problems=problems, is_nested=block.is_nested)
 
 
 def _arguments(raw: str) -> JsonValue:

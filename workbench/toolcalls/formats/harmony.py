@@ -176,10 +176,10 @@ def _is_in_string(block: Block, state: _HarmonyState, tag: Tag) -> bool:
 
 def _call(head: HarmonyHeader, raw: str, end: Tag | None, block: Block, tools: Sequence[ToolDef]) -> TextCall | None:
     """The call of a message; None if it is prose despite its header."""
-    said = head.recipient or ""
-    name = said.removeprefix("functions.").strip(".,:;")
-    value, problems = _value(name, said, head, raw, tools)
-    is_function = said.startswith("functions.") or name in names_of(tools)
+    recipient = head.recipient or ""
+    name = recipient.removeprefix("functions.").strip(".,:;")
+    value, problems = _value(name, recipient, head, raw, tools)
+    is_function = recipient.startswith("functions.") or name in names_of(tools)
     if is_function and head.channel in ("analysis", "final"):
         if not isinstance(value, dict):
             return None  # prose with a recipient is prose (jundot/omlx#2032)

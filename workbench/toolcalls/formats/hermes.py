@@ -138,8 +138,8 @@ class Hermes:
         """One block per call, a line break between two."""
         blocks = []
         for call in calls:
-            said = f'{{"name": {json_text(name_of(call))}, "arguments": {json_text(arguments_of(call))}}}'
-            blocks.append(f"<tool_call>\n{said}\n</tool_call>")
+            call_json = f'{{"name": {json_text(name_of(call))}, "arguments": {json_text(arguments_of(call))}}}'
+            blocks.append(f"<tool_call>\n{call_json}\n</tool_call>")
         return unambiguous(self, "\n".join(blocks), calls, json_text)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:

@@ -194,13 +194,13 @@ class _KimiGrammar(PlainGrammar):
     def _call(self, block: Block, text: str, call: _KimiCall, start: int) -> TextCall:
         base = block.start
         if call.body >= 0:
-            said, raw = text[call.tag.end - base : call.id_end - base], text[call.body - base : call.body_end - base]
+            call_id, raw = text[call.tag.end - base : call.id_end - base], text[call.body - base : call.body_end - base]
         else:
-            said, brace, rest = text[call.tag.end - base : call.body_end - base].partition("{")
+            call_id, brace, rest = text[call.tag.end - base : call.body_end - base].partition("{")
             raw = brace + rest
             call.problems += [NO_ARGUMENT_TOKEN] if raw else []
-        said = said.strip()
-        name, problems = self._name(said)
+        call_id = call_id.strip()
+        name, problems = self._name(call_id)
         arguments = read(raw)
         every = (*call.problems, *problems, *arguments.problems, *unknown(name, self.names))
         return TextCall(
@@ -210,20 +210,20 @@ class _KimiGrammar(PlainGrammar):
             raw.strip(),
             start,
             call.end,
-            id=said or None,
+            id=call_id or None,
             problems=tuple(dict.fromkeys(every)),
             is_nested=block.is_nested,
         )
 
-    def _name(self, said: str) -> tuple[str | None, tuple[str, ...]]:
+    def _name(self, call_id: str) -> tuple[str | None, tuple[str, ...]]:
         """The tool's name in an id."""
-        found = _ID.fullmatch(said)
+        found = _ID.fullmatch(call_id)
         if found:
             return found[1], ()
-        loose = _LOOSE_ID.fullmatch(said)
+        loose = _LOOSE_ID.fullmatch(call_id)
         if loose and (loose[1] in self.names or not self.names):
             return loose[1], (OTHER_ID,)
-        return (said if said in self.names else None), (OTHER_ID,)
+        return (call_id if call_id in self.names else None), (OTHER_ID,)
 
 
 class Kimi:
@@ -251,8 +251,8 @@ class Kimi:
 
 
 def _render_call(call: ToolCallIR, n: int) -> str:
-    said = json_text(arguments_of(call))
-    return f"<|tool_call_begin|>{_id(call, n)}<|tool_call_argument_begin|>{said}<|tool_call_end|>"
+    arguments = json_text(arguments_of(call))
+    return f"<|tool_call_begin|>{_id(call, n)}<|tool_call_argument_begin|>{arguments}<|tool_call_end|>"
 
 
 def _id(call: ToolCallIR, n: int) -> str:

@@ -63,8 +63,8 @@ class _KimiK3Grammar(ElementGrammar):
 
     def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
         """The tag says the type; what is not of it stays text."""
-        said = _TYPE.search(param.tag.text)
-        if not said or said[1] == "string":
+        type_name = _TYPE.search(param.tag.text)
+        if not type_name or type_name[1] == "string":
             return text
         value = json_value(text)
         return text if value is UNREAD else value

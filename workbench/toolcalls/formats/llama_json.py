@@ -114,8 +114,8 @@ def _calls_after_tag(body: str) -> list[LocatedCall]:
     found, end = list[LocatedCall](), 0
     for start, end in values(body, _SEPARATORS):
         text = body[start:end]
-        said = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
-        found.append(LocatedCall(said, start, end))
+        call = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
+        found.append(LocatedCall(call, start, end))
         if JsonTracker().find(text) < 0:
             found[-1] = mark_unclosed(found[-1])
     if body[end:].strip(_SEPARATORS):
@@ -126,9 +126,9 @@ def _calls_after_tag(body: str) -> list[LocatedCall]:
 
 def _python(body: str) -> JsonCall:
     code = body.strip()
-    said = python_call(code, 0) if _BUILT_IN.match(code) else None
-    if said and said.end == len(code):
-        return JsonCall(said.name.removesuffix(".call"), said.input, said.raw, None, said.problems)
+    call = python_call(code, 0) if _BUILT_IN.match(code) else None
+    if call and call.end == len(code):
+        return JsonCall(call.name.removesuffix(".call"), call.input, call.raw, None, call.problems)
     return JsonCall(None, None, code, None, ("code for the interpreter",))
 
 
@@ -138,13 +138,13 @@ class _LlamaParser:
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self._tools = tools
         self._tagged = TagParser(_LlamaJsonGrammar(), tools)
-        self._held: list[str] | None = []
+        self._pending: list[str] | None = []
         self._is_bare = False
 
     def feed(self, text: str) -> list[Finding]:
-        if self._held is None:
+        if self._pending is None:
             return self._tagged.feed(text)
-        self._held.append(text)
+        self._pending.append(text)
         if self._is_bare or not text.strip():
             return []
         if text.lstrip()[0] == "{":
@@ -153,15 +153,15 @@ class _LlamaParser:
         return self._pass_on()
 
     def _pass_on(self) -> list[Finding]:
-        text, self._held = "".join(self._held or ()), None
+        text, self._pending = "".join(self._pending or ()), None
         return self._tagged.feed(text)
 
     def close(self) -> list[Finding]:
-        if self._is_bare and self._held is not None:
-            found = self._bare("".join(self._held))
+        if self._is_bare and self._pending is not None:
+            found = self._bare("".join(self._pending))
             if found:
                 return found
-        passed = self._pass_on() if self._held is not None else []
+        passed = self._pass_on() if self._pending is not None else []
         return [*passed, *self._tagged.close()]
 
     def _bare(self, text: str) -> list[Finding]:

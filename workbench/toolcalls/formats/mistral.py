@@ -169,20 +169,20 @@ def _array(block: Block, state: _MistralState, text: str) -> list[TextCall]:
     for n, (a, b) in enumerate(found):
         is_last = n == len(found) - 1
         end = base + (len(text) if is_last else b)
-        said = from_text(text[a:b])
+        call = from_text(text[a:b])
         problems = [
-            *(said.problems if said else (NO_NAME, NO_JSON)),
+            *(call.problems if call else (NO_NAME, NO_JSON)),
             *([UNCLOSED] if is_last and not state.is_whole else []),
         ]
         calls.append(
             TextCall(
                 "mistral",
-                said.name if said else None,
-                said.input if said else None,
-                said.raw if said else text[a:b],
+                call.name if call else None,
+                call.input if call else None,
+                call.raw if call else text[a:b],
                 start,
                 end,
-                said.id if said else None,
+                call.id if call else None,
                 tuple(problems),
                 block.is_nested,
             )

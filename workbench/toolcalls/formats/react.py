@@ -93,9 +93,9 @@ class _ReactGrammar(PlainGrammar):
             return []
         rest = text[head.end() :]
         if head.lastindex is None:
-            said = _action_object(rest)
+            step = _action_object(rest)
             return (
-                [self._call(block, said[0], said[1], rest[: said[2]], begin=head.end(), stop=said[3])] if said else []
+                [self._call(block, step[0], step[1], rest[: step[2]], begin=head.end(), stop=step[3])] if step else []
             )
         if rest.startswith(("[", "(")) and not _HEAD.match(text, begin):
             return self._one_line(block, head[1], rest, head.end())
@@ -116,9 +116,9 @@ class _ReactGrammar(PlainGrammar):
             return [self._call(block, name, None, raw, (UNCLOSED,), begin=begin, stop=len(raw))]
         key = self._only_key(name)
         raw = inside[1].strip()
-        said = read(raw) if raw.startswith("{") else None
-        if said:
-            return [self._call(block, name, said.value, raw, said.problems, begin=begin, stop=inside.end())]
+        content = read(raw) if raw.startswith("{") else None
+        if content:
+            return [self._call(block, name, content.value, raw, content.problems, begin=begin, stop=inside.end())]
         value = {key: self.types.value(name, key, raw.strip("\"'"))} if key else {} if not raw else None
         problems = () if value is not None else (NO_JSON,)
         return [self._call(block, name, value, raw, problems, begin=begin, stop=inside.end())]
@@ -156,11 +156,11 @@ def _action_object(text: str) -> tuple[str, JsonValue, int, int] | None:
     """(name, input, end of the object, end with its fence) of one object; None if it says no action."""
     stop = JsonTracker().find(text, 0)
     found = read(text[:stop]) if stop >= 0 else None
-    said = found.value if found else None
-    if not isinstance(said, dict) or not isinstance(said.get("action"), str) or "action_input" not in said:
+    step = found.value if found else None
+    if not isinstance(step, dict) or not isinstance(step.get("action"), str) or "action_input" not in step:
         return None
     fence = _FENCE_END.match(text, stop)
-    return str(said["action"]), said["action_input"], stop, fence.end() if fence else stop
+    return str(step["action"]), step["action_input"], stop, fence.end() if fence else stop
 
 
 def _input(text: str) -> tuple[JsonValue, str, tuple[str, ...]]:

@@ -68,10 +68,10 @@ class _ToolCodeGrammar(PlainGrammar):
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         """The calls of a block; none if it is code for an interpreter."""
         text, begin = block.text(), len(block.opener.text)
-        made = list(_statements(text, begin))
-        if not made or not self._is_meant([call.name for call in made]):
+        calls = list(_statements(text, begin))
+        if not calls or not self._is_meant([call.name for call in calls]):
             return []
-        end = made[-1].end
+        end = calls[-1].end
         closing = (_ELEMENT_END if block.opener.kind == CALL else _FENCE_END).match(text, end)
         more: tuple[str, ...] = ()
         if closing is None:
@@ -80,16 +80,16 @@ class _ToolCodeGrammar(PlainGrammar):
             end = stop + (12 if block.opener.kind == CALL else 4) if stop >= 0 else end
         else:
             end = closing.end()
-        return list(self._calls(made, block, end, more))
+        return list(self._calls(calls, block, end, more))
 
     def _is_meant(self, names: Sequence[str]) -> bool:
         known = any(name in self.names or name.rpartition(".")[2] in self.names for name in names)
         return known or any(name.startswith(API) for name in names) or not self.names
 
-    def _calls(self, made: Sequence[PythonCall], block: Block, end: int, more: tuple[str, ...]) -> Iterator[TextCall]:
+    def _calls(self, calls: Sequence[PythonCall], block: Block, end: int, more: tuple[str, ...]) -> Iterator[TextCall]:
         start = 0
-        for n, one in enumerate(made):
-            is_last = n == len(made) - 1
+        for n, one in enumerate(calls):
+            is_last = n == len(calls) - 1
             name = one.name if one.name in self.names else one.name.rpartition(".")[2]
             faults = (*one.problems, *(more if is_last else ()), *unknown(name, self.names))
             stop = end if is_last else one.end
@@ -109,15 +109,15 @@ class _ToolCodeGrammar(PlainGrammar):
 def _statements(text: str, at: int) -> Iterator[PythonCall]:
     """The calls from a place on, a line for each; the end of one is that of its ``print``."""
     while head := _HEAD.match(text, at):
-        made = python_call(text, head.end())
-        if made is None:
+        call = python_call(text, head.end())
+        if call is None:
             yield PythonCall(head[2], None, text[head.end() :].rstrip(), head.end(), len(text.rstrip()), (DAMAGED,))
             return
-        end, problems = made.end, made.problems
+        end, problems = call.end, call.problems
         if head[1]:
             closed = re.compile(r"\s*\)").match(text, end)
             end, problems = (closed.end(), problems) if closed else (end, (*problems, DAMAGED))
-        yield made._replace(end=end, problems=problems)
+        yield call._replace(end=end, problems=problems)
         at = end
         if not _SEPARATOR.match(text, at):
             return

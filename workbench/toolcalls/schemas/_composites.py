@@ -53,8 +53,8 @@ class CompositeLowering:
         below = SchemaPosition(at.pointer, at.depth, (*at.refs, ref))
         if constraints or not isinstance(target, dict):
             return self.all_of({"allOf": [target, constraints]}, below)
-        said = {k: v for k, v in beside.items() if k in ("title", "description", "default")}
-        return self._lower({**target, **said}, below)
+        notes = {k: v for k, v in beside.items() if k in ("title", "description", "default")}
+        return self._lower({**target, **notes}, below)
 
     def may_keep(self, ref: str) -> bool:
         parts = ref.split("/")
@@ -74,8 +74,8 @@ class CompositeLowering:
             found = self._lower(target, SchemaPosition("/" + "/".join(ref.split("/")[1:])))
             self._work.made[name], self._work.table[name] = found.schema, found.mapping
             self._work.is_whole |= bool(found.rest)
-        said = {k: v for k, v in beside.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
-        return LoweredNode({"$ref": ref, **said}, (), DefinitionMapping(name, self._work.table))
+        notes = {k: v for k, v in beside.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
+        return LoweredNode({"$ref": ref, **notes}, (), DefinitionMapping(name, self._work.table))
 
     def all_of(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         rest = {k: v for k, v in schema.items() if k != "allOf"}
@@ -113,13 +113,13 @@ class CompositeLowering:
         if not self._dialect.accepts("anyOf"):
             self._work.note(at, keyword, "any value is accepted here", CHECKED)
             return self._lower(rest, at).and_rest({keyword: schema[keyword]})
-        said = {k: v for k, v in rest.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
+        notes = {k: v for k, v in rest.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
         is_apart = keyword == "anyOf" or disjoint(branches)
         if keyword == "oneOf":
             self._work.note(at, "oneOf", "anyOf", EXACT if is_apart else CHECKED)
         found, exact = lower_union(self._work, self._lower, branches, kept_only(rest), keyword, at)
         fragments: tuple[JsonValue, ...] = () if is_apart and exact else ({keyword: schema[keyword]}, kept_only(rest))
-        return LoweredNode({**said, **found.schema}, tuple(f for f in fragments if f), found.mapping)
+        return LoweredNode({**notes, **found.schema}, tuple(f for f in fragments if f), found.mapping)
 
     def flatten(
         self,
@@ -134,8 +134,8 @@ class CompositeLowering:
         inner = [self.follow_deep(b, at) for b in objects]
         properties: dict[str, JsonValue] = dict(dict_of(rest.get("properties")))
         for name in dict.fromkeys(n for b in inner for n in dict_of(b.get("properties"))):
-            said = [dict_of(b["properties"])[name] for b in inner if name in dict_of(b.get("properties"))]
-            different = [s for n, s in enumerate(said) if s not in said[:n]]
+            variants = [dict_of(b["properties"])[name] for b in inner if name in dict_of(b.get("properties"))]
+            different = [s for n, s in enumerate(variants) if s not in variants[:n]]
             if name not in properties:
                 properties[name] = different[0] if len(different) == 1 else {"anyOf": different}
         needed = [set(map(str, b.get("required") or ())) for b in inner]

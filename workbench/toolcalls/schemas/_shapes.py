@@ -75,13 +75,13 @@ def holds_ref(fragment: JsonValue) -> bool:
     """True if it contains a reference, which needs its root."""
     waiting = [fragment]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, dict):
-            if "$ref" in held or "$dynamicRef" in held:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "$ref" in node or "$dynamicRef" in node:
                 return True
-            waiting += held.values()
-        elif isinstance(held, list):
-            waiting += held
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
     return False
 
 
@@ -103,27 +103,27 @@ def split_types(schema: Mapping[str, JsonValue], types: list[str]) -> list[dict[
     """One schema for each type, with the keywords that are about it."""
     others = {k: v for k, v in schema.items() if k not in ANNOTATIONS}
     every = {keyword for keywords in _BY_TYPE.values() for keyword in keywords}
-    made = []
+    branches = []
     for name in types:
         own = _BY_TYPE.get("number" if name == "integer" else name, ())
         branch = {"type": name, **{k: v for k, v in others.items() if k in own or k not in every}}
         values = branch.get("enum")
         if isinstance(values, list):  # a branch none of them fits keeps them all: an enum may not be empty
             branch["enum"] = [v for v in values if _is_one_of(v, name)] or values
-        made.append(branch)
-    return made
+        branches.append(branch)
+    return branches
 
 
 def _is_one_of(value: JsonValue, name: str) -> bool:
     """The value is of a type; whole numbers are of both types of numbers."""
-    told = type_of_values([value])[0]
-    return told == name or (name == "number" and told == "integer") or (name == "integer" and told == "number")
+    kind = type_of_values([value])[0]
+    return kind == name or (name == "number" and kind == "integer") or (name == "integer" and kind == "number")
 
 
 def sole_type(schema: Mapping[str, JsonValue]) -> str | None:
     """The type that the keywords of a schema apply to; None if none or several."""
-    told = [name for name, keywords in _BY_TYPE.items() if any(k in schema for k in keywords if k != "format")]
-    return told[0] if len(told) == 1 else None
+    names = [name for name, keywords in _BY_TYPE.items() if any(k in schema for k in keywords if k != "format")]
+    return names[0] if len(names) == 1 else None
 
 
 def type_of_values(values: Iterable[JsonValue]) -> list[str]:

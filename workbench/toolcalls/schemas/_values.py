@@ -28,18 +28,18 @@ def lower_union(
     at: SchemaPosition,
 ) -> tuple[LoweredNode, bool]:
     """Alternatives as ``anyOf``, each together with what holds for all; False where the check has to know more."""
-    made, exact = [], True
+    nodes, exact = [], True
     for number, branch in enumerate(branches):
         merged, is_exact = merge([rest, branch]) if rest else (branch, True)
         found = lower(merged, at.down(keyword, str(number)))
         exact &= is_exact and not found.rest
-        made.append(found)
+        nodes.append(found)
     mapping: SameMapping = SAME
-    if any(f.mapping is not SAME for f in made):
-        mapping = UnionMapping(work.fits, tuple((f.schema, f.mapping) for f in made))
-    if len(made) == 1:
-        return LoweredNode(made[0].schema, (), made[0].mapping), exact
-    return LoweredNode({"anyOf": [f.schema for f in made]}, (), mapping), exact
+    if any(f.mapping is not SAME for f in nodes):
+        mapping = UnionMapping(work.fits, tuple((f.schema, f.mapping) for f in nodes))
+    if len(nodes) == 1:
+        return LoweredNode(nodes[0].schema, (), nodes[0].mapping), exact
+    return LoweredNode({"anyOf": [f.schema for f in nodes]}, (), mapping), exact
 
 
 class ValueLowering:
@@ -91,12 +91,12 @@ class ValueLowering:
             return self._work.or_null(found, "null")
         self._work.note(at, "a type list", "anyOf")
         branches = split_types(rest, types)
-        said = {k: v for k, v in rest.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
+        notes = {k: v for k, v in rest.items() if k in ANNOTATIONS and self._dialect.accepts(k)}
         if self._dialect.nullable:
             branches = [b for b in branches if b.get("type") != "null"]
         found, exact = lower_union(self._work, self._lower, branches, {}, "type", at)
         found = found if exact else found.and_rest(schema)
-        found = LoweredNode({**said, **found.schema}, found.rest, found.mapping)
+        found = LoweredNode({**notes, **found.schema}, found.rest, found.mapping)
         return self._work.or_null(found, "null") if with_null and self._dialect.nullable else found
 
     def other_enum(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
@@ -114,20 +114,20 @@ class ValueLowering:
         if isinstance(schema.get("enum"), list) and schema["enum"]:
             types = type_of_values(schema["enum"])
             return self._lower({**schema, "type": types[0] if len(types) == 1 else types}, at)
-        told = sole_type(schema)
-        if told is None:
+        kind = sole_type(schema)
+        if kind is None:
             found = self._work.anything(at)
             fragment = kept_only(schema)
             if fragment:
                 self._work.note(at, ", ".join(fragment), "not constrained here", CHECKED)
             return found.and_rest(fragment) if fragment else found
-        as_text = self._dialect.closed_objects and told == "object" and not at.is_root and _is_map(schema)
-        too_deep = self._dialect.max_depth and at.depth >= self._dialect.max_depth and told in ("object", "array")
+        as_text = self._dialect.closed_objects and kind == "object" and not at.is_root and _is_map(schema)
+        too_deep = self._dialect.max_depth and at.depth >= self._dialect.max_depth and kind in ("object", "array")
         if as_text or too_deep:
             return self._work.anything(at, "a schema without a type").and_rest(kept_only(schema))
-        self._work.note(at, "no type", f"type {told}; the original also accepts all other types", NARROWER)
-        found = self._lower({**schema, "type": told}, at)
-        return LoweredNode(found.schema, found.rest, SingleTypeMapping(told, found.mapping))
+        self._work.note(at, "no type", f"type {kind}; the original also accepts all other types", NARROWER)
+        found = self._lower({**schema, "type": kind}, at)
+        return LoweredNode(found.schema, found.rest, SingleTypeMapping(kind, found.mapping))
 
     def keywords(self, schema: dict[str, JsonValue], at: SchemaPosition) -> LoweredNode:
         """Keyword by keyword: kept, lowered inside, or moved to the check."""
@@ -142,48 +142,48 @@ class ValueLowering:
             return LoweredNode(
                 {"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), JsonTextMapping()
             )
-        made: dict[str, JsonValue] = {}
+        form: dict[str, JsonValue] = {}
         schema, rest = self.without_old_words(schema, at)
         maps: dict[str, SameMapping] = {}
         items: SameMapping = SAME
         for keyword, value in schema.items():
             if keyword in ANNOTATIONS:
-                self.annotation(keyword, value, made, at)
+                self.annotation(keyword, value, form, at)
             elif not dialect.accepts(keyword) or (keyword in APART and not self._work.is_clean({keyword: value})):
                 if keyword != "additionalProperties" or value is not True:
                     self._work.note(at, keyword, "left out", CHECKED)
                     rest.append({k: schema[k] for k in (*CONTEXT.get(keyword, ()), keyword) if k in schema})
                 self._work.is_whole |= keyword.startswith("unevaluated")
             elif keyword == "properties" and isinstance(value, dict):
-                made[keyword], inner, maps = self._objects.properties(value, at)
+                form[keyword], inner, maps = self._objects.properties(value, at)
                 rest += [{"properties": inner}] if inner else []
             elif keyword == "items" and isinstance(value, dict | bool) and "prefixItems" not in schema:
                 found = self._lower(value, at.down("items", deeper=True))
-                made[keyword], items = found.schema, found.mapping
+                form[keyword], items = found.schema, found.mapping
                 rest += [{"items": join(found.rest)}] if found.rest else []
             elif keyword == "additionalProperties" and isinstance(value, dict):
-                self._objects.additional(schema, value, made, rest, at)
+                self._objects.additional(schema, value, form, rest, at)
             else:
-                made[keyword] = value
-        if dialect.items_required and kind and "array" in types_of(kind) and "items" not in made:
+                form[keyword] = value
+        if dialect.items_required and kind and "array" in types_of(kind) and "items" not in form:
             found = self._lower(True, at.down("items", deeper=True))
             self._work.note(at, "an array without items", "items that accept anything")
-            made["items"], items = found.schema, found.mapping
-        mapping = self._objects.object_mapping(schema, made, maps, at) if "object" in types_of(kind) else SAME
+            form["items"], items = found.schema, found.mapping
+        mapping = self._objects.object_mapping(schema, form, maps, at) if "object" in types_of(kind) else SAME
         if mapping is not SAME or items is not SAME:
-            rest += self.own_values(made, at)
-        added = set(dict_of(made.get("properties"))) - set(dict_of(schema.get("properties")))
+            rest += self.own_values(form, at)
+        added = set(dict_of(form.get("properties"))) - set(dict_of(schema.get("properties")))
         if added and schema.get("additionalProperties", True) is not True:
             around = (*CONTEXT["additionalProperties"], "additionalProperties")
             rest.append({k: schema[k] for k in around if k in schema})
-        if dialect.no_empty_properties and made.get("properties") == {}:
+        if dialect.no_empty_properties and form.get("properties") == {}:
             self._work.note(at, "empty properties", "left out")
-            made.pop("properties")
-        return LoweredNode(made, tuple(rest), mapping if mapping is not SAME or items is SAME else ItemsMapping(items))
+            form.pop("properties")
+        return LoweredNode(form, tuple(rest), mapping if mapping is not SAME or items is SAME else ItemsMapping(items))
 
-    def own_values(self, made: dict[str, JsonValue], at: SchemaPosition) -> list[JsonValue]:
+    def own_values(self, form: dict[str, JsonValue], at: SchemaPosition) -> list[JsonValue]:
         """Fixed values of an object or array that is written differently now: the check has them."""
-        fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
+        fixed = {k: form.pop(k) for k in ("enum", "const") if k in form}
         for keyword in fixed:
             self._work.note(at, keyword, "left out", CHECKED)
         return [fixed] if fixed else []
@@ -206,12 +206,12 @@ class ValueLowering:
                 schema = {k: v for k, v in schema.items() if k != keyword}
         return schema, rest
 
-    def annotation(self, keyword: str, value: JsonValue, made: dict[str, JsonValue], at: SchemaPosition) -> None:
+    def annotation(self, keyword: str, value: JsonValue, form: dict[str, JsonValue], at: SchemaPosition) -> None:
         if keyword in ("$defs", "definitions"):
             if not at.is_root or not self._dialect.accepts(keyword):
                 return
         elif self._dialect.accepts(keyword):
-            made[keyword] = value
+            form[keyword] = value
         else:
             self._work.note(at, keyword, "left out: it is not a constraint")
 

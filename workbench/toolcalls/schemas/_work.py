@@ -111,11 +111,11 @@ class LoweringWork:
     def or_null(self, found: LoweredNode, what: str) -> LoweredNode:
         """The schema, or null."""
         rest = tuple({"anyOf": [{"type": "null"}, fragment]} for fragment in found.rest)
-        made = nullable(found.schema, self.dialect)
+        schema = nullable(found.schema, self.dialect)
         if found.mapping is SAME:
-            return LoweredNode(made, rest)
+            return LoweredNode(schema, rest)
         branches = (({"type": "null"}, SAME), (found.schema, found.mapping))
-        return LoweredNode(made, rest, UnionMapping(self.fits, branches))
+        return LoweredNode(schema, rest, UnionMapping(self.fits, branches))
 
     def takes_null(self, schema: JsonValue) -> bool:
         try:

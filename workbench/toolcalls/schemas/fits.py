@@ -36,15 +36,15 @@ def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> 
 def plain(schema: JsonValue) -> JsonValue:
     """Replace ``nullable: true`` by standard JSON Schema: the schema, or null."""
     if isinstance(schema, list):
-        return [plain(held) for held in schema]
+        return [plain(inner_value) for inner_value in schema]
     if not isinstance(schema, dict):
         return schema
-    made: dict[str, JsonValue] = {}
-    for key, held in schema.items():
-        if key in MAPS and isinstance(held, dict):
-            made[key] = {name: plain(inner) for name, inner in held.items()}
+    result: dict[str, JsonValue] = {}
+    for key, inner_value in schema.items():
+        if key in MAPS and isinstance(inner_value, dict):
+            result[key] = {name: plain(inner) for name, inner in inner_value.items()}
         else:
-            made[key] = held if key in ("enum", "const", "default", "required") else plain(held)
-    if made.pop("nullable", None) is True:
-        return {"anyOf": [made, {"type": "null"}]}
-    return made
+            result[key] = inner_value if key in ("enum", "const", "default", "required") else plain(inner_value)
+    if result.pop("nullable", None) is True:
+        return {"anyOf": [result, {"type": "null"}]}
+    return result

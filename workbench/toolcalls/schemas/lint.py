@@ -53,8 +53,8 @@ def lint_schema(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
     found = list(_root(schema, dialect))
     for node in nodes(schema):
         if isinstance(node.schema, bool) and dialect.no_booleans and not node.pointer.endswith("Properties"):
-            said = f"{str(node.schema).lower()} is not a schema here: it must be an object"
-            found.append(_issue(dialect, node, "", said, "no_booleans", at="schema"))
+            message = f"{str(node.schema).lower()} is not a schema here: it must be an object"
+            found.append(_issue(dialect, node, "", message, "no_booleans", at="schema"))
         if isinstance(node.schema, dict):
             found += _keywords(node, node.schema, dialect)
             found += _values(node, node.schema, dialect)

@@ -85,7 +85,7 @@ def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str
     if keyword is None:
         return ()
     rest = {k: v for k, v in schema.items() if k != keyword}
-    made = []
+    parts = []
     for number, branch in enumerate(schema[keyword], 1):
         target = resolve(schema, branch["$ref"]) if isinstance(branch, dict) and "$ref" in branch else branch
         if not isinstance(target, dict) or any(k in target for k in ("oneOf", "anyOf")):
@@ -94,8 +94,8 @@ def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str
         if not exact:
             return ()
         name = target.get("title") if isinstance(target.get("title"), str) else str(number)
-        made.append((str(name), down_level(merged, dialect)))
-    return tuple(made) if not any(part.remaining for _, part in made) else ()
+        parts.append((str(name), down_level(merged, dialect)))
+    return tuple(parts) if not any(part.remaining for _, part in parts) else ()
 
 
 class _SchemaLowering:
@@ -182,21 +182,21 @@ def _texts(schema: JsonValue) -> LoweredSchema:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
         return LoweredSchema({"type": "object", "properties": {}}, schema)
-    made = {name: _text(held) for name, held in properties.items()}
-    kept = {k: v for k, v in schema.items() if k in ("required", "description", "additionalProperties")}
-    mapping = ObjectMapping({name: JsonTextMapping() for name, held in properties.items() if not _is_text(held)})
-    return LoweredSchema({**kept, "type": "object", "properties": made}, schema, mapping)
+    texts = {name: _text(value) for name, value in properties.items()}
+    keywords = {k: v for k, v in schema.items() if k in ("required", "description", "additionalProperties")}
+    mapping = ObjectMapping({name: JsonTextMapping() for name, value in properties.items() if not _is_text(value)})
+    return LoweredSchema({**keywords, "type": "object", "properties": texts}, schema, mapping)
 
 
 def _text(schema: JsonValue) -> JsonValue:
     """A property as a string; its description states what to write."""
-    said = schema.get("description") if isinstance(schema, dict) else None
+    description = schema.get("description") if isinstance(schema, dict) else None
     if isinstance(schema, dict) and isinstance(schema.get("enum"), list):
-        written = f"one of {dumps(schema['enum']).decode('utf-8', 'replace')}"
+        instruction = f"one of {dumps(schema['enum']).decode('utf-8', 'replace')}"
     else:
         rest = {k: v for k, v in schema.items() if k != "description"} if isinstance(schema, dict) else schema
-        written = "" if _is_text(schema) else f"JSON text that matches {dumps(rest).decode('utf-8', 'replace')}"
-    words = "; ".join(filter(None, (said if isinstance(said, str) else "", written)))
+        instruction = "" if _is_text(schema) else f"JSON text that matches {dumps(rest).decode('utf-8', 'replace')}"
+    words = "; ".join(filter(None, (description if isinstance(description, str) else "", instruction)))
     return {"type": "string", **({"description": words} if words else {})}
 
 

@@ -92,22 +92,22 @@ class ObjectMapping(SameMapping):
     def encode(self, value: JsonValue) -> JsonValue:
         if not isinstance(value, dict):
             return value
-        made: dict[str, JsonValue] = {}
-        for name, held in value.items():
+        result: dict[str, JsonValue] = {}
+        for name, inner in value.items():
             if name not in self.properties and self.closed:
                 raise Inexpressible("an undeclared key")
-            if held is None and name in self.absent_as_null:
+            if inner is None and name in self.absent_as_null:
                 raise Inexpressible("null instead of an absent key")
-            made[name] = self.properties.get(name, SAME).encode(held)
-        return made | {name: None for name in self.absent_as_null if name not in value}
+            result[name] = self.properties.get(name, SAME).encode(inner)
+        return result | {name: None for name in self.absent_as_null if name not in value}
 
     def decode(self, value: JsonValue) -> JsonValue:
         if not isinstance(value, dict):
             return value
         return {
-            name: self.properties.get(name, SAME).decode(held)
-            for name, held in value.items()
-            if held is not None or name not in self.absent_as_null
+            name: self.properties.get(name, SAME).decode(inner)
+            for name, inner in value.items()
+            if inner is not None or name not in self.absent_as_null
         }
 
 
@@ -140,9 +140,9 @@ class UnionMapping(SameMapping):
         failed: Inexpressible | None = None
         for schema, inner in self.branches:
             try:
-                made = inner.encode(value)
-                if self.fits(made, schema) and inner.decode(made) == value:
-                    return made
+                form = inner.encode(value)
+                if self.fits(form, schema) and inner.decode(form) == value:
+                    return form
             except (Inexpressible, Undecodable) as error:
                 failed = error if isinstance(error, Inexpressible) else failed
         if failed:

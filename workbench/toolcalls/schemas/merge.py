@@ -14,30 +14,30 @@ EVERY_TYPE = ("object", "array", "string", "number", "boolean", "null")
 
 def merge(schemas: Iterable[JsonValue]) -> tuple[dict[str, JsonValue], bool]:
     """(merged, exact). Not exact: the merged schema accepts more than all of them together."""
-    made: dict[str, JsonValue] = {}
+    result: dict[str, JsonValue] = {}
     exact = True
     for schema in schemas:
         if schema is True:
             continue
         if not isinstance(schema, dict):
-            return made, False
-        exact &= _is_apart(made, schema)
+            return result, False
+        exact &= _is_apart(result, schema)
         for keyword, value in schema.items():
-            if keyword not in made:
-                made[keyword] = value
-            elif made[keyword] != value and keyword not in ANNOTATIONS:
-                made[keyword], is_exact = _both(keyword, made[keyword], value)
+            if keyword not in result:
+                result[keyword] = value
+            elif result[keyword] != value and keyword not in ANNOTATIONS:
+                result[keyword], is_exact = _both(keyword, result[keyword], value)
                 exact &= is_exact
-    if "additionalProperties" in made and not exact:
-        made.pop("additionalProperties")
-    return made, exact
+    if "additionalProperties" in result and not exact:
+        result.pop("additionalProperties")
+    return result, exact
 
 
-def _is_apart(made: Mapping[str, JsonValue], schema: Mapping[str, JsonValue]) -> bool:
+def _is_apart(first: Mapping[str, JsonValue], schema: Mapping[str, JsonValue]) -> bool:
     """True if neither affects the other's content: undeclared keys of one may be declared in the other."""
     looks_around = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems")
     names = ("properties", "patternProperties", "prefixItems")
-    for one, other in ((made, schema), (schema, made)):
+    for one, other in ((first, schema), (schema, first)):
         if any(one.get(k, True) is not True for k in looks_around if k != "items") and any(k in other for k in names):
             return False
         if "items" in one and "prefixItems" in other:

@@ -61,9 +61,9 @@ def _faults(at: str, schema: Mapping[str, JsonValue]) -> Iterator[Issue]:
         elif keyword == "type":
             yield from _types(pointer, value)
         elif keyword in _VALUES:
-            is_right, wanted = _VALUES[keyword]
+            is_right, expected = _VALUES[keyword]
             if not is_right(value):
-                yield _issue(pointer, keyword, f"{keyword} is {_kind(value)}, not {wanted}")
+                yield _issue(pointer, keyword, f"{keyword} is {_kind(value)}, not {expected}")
 
 
 def _subschemas(pointer: str, keyword: str, value: JsonValue) -> Iterator[Issue]:

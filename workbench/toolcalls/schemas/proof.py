@@ -50,13 +50,13 @@ class _Draw:
             return copy.deepcopy(self.dice.choice(schema["enum"]))
         if schema.get("nullable") is True and self.dice.random() < 0.2:
             return None
-        made = self.value_of_type(schema, depth)
+        value = self.value_of_type(schema, depth)
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list) and schema[keyword]:
-                made = self.both(made, self.fitting(self.dice.choice(schema[keyword]), depth + 1), schema)
+                value = self.both(value, self.fitting(self.dice.choice(schema[keyword]), depth + 1), schema)
         for inner in schema.get("allOf") or () if isinstance(schema.get("allOf"), list) else ():
-            made = self.both(made, self.fitting(inner, depth + 1), schema)
-        return made
+            value = self.both(value, self.fitting(inner, depth + 1), schema)
+        return value
 
     def both(self, one: JsonValue, other: JsonValue, schema: dict[str, JsonValue]) -> JsonValue:
         if isinstance(one, dict) and isinstance(other, dict):
@@ -89,17 +89,17 @@ class _Draw:
     def object(self, schema: dict[str, JsonValue], depth: int) -> JsonValue:
         properties = dict_of(schema.get("properties"))
         required: list[JsonValue] = schema["required"] if isinstance(schema.get("required"), list) else []
-        made = {}
+        result = {}
         for name, inner in properties.items():
             if name in required or self.dice.random() < (0.6 if depth < 3 else 0.2):
-                made[name] = self.fitting(inner, depth + 1)
+                result[name] = self.fitting(inner, depth + 1)
         for name in required:
-            if isinstance(name, str) and name not in made:
-                made[name] = self.anything(depth + 1)
+            if isinstance(name, str) and name not in result:
+                result[name] = self.anything(depth + 1)
         additional = schema.get("additionalProperties", True)
         if additional is not False and self.dice.random() < 0.3:
-            made[self.dice.choice(("x", "extra", "Key1"))] = self.fitting(additional, depth + 1)
-        return made
+            result[self.dice.choice(("x", "extra", "Key1"))] = self.fitting(additional, depth + 1)
+        return result
 
     def string(self, schema: dict[str, JsonValue]) -> str:
         low = _whole(schema.get("minLength"))

@@ -45,10 +45,10 @@ def children(schema: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]
     """(pointer below, schema) of every schema directly inside one."""
     for keyword, value in schema.items():
         if keyword in MAPS and isinstance(value, dict):
-            yield from ((f"/{escape(keyword)}/{escape(name)}", held) for name, held in value.items())
+            yield from ((f"/{escape(keyword)}/{escape(name)}", inner) for name, inner in value.items())
         elif keyword in LISTS or (keyword == "items" and isinstance(value, list)):
             if isinstance(value, list):
-                yield from ((f"/{keyword}/{n}", held) for n, held in enumerate(value))
+                yield from ((f"/{keyword}/{n}", inner) for n, inner in enumerate(value))
         elif keyword in SINGLE and isinstance(value, dict | bool):
             yield f"/{keyword}", value
 
@@ -59,16 +59,16 @@ def nodes(schema: JsonValue) -> Iterator[SchemaNode]:
     At most ``limits.MAX_SCHEMA_NODES`` are given.
     """
     waiting = [SchemaNode(schema)]
-    left = limits.MAX_SCHEMA_NODES
-    while waiting and left:
+    budget = limits.MAX_SCHEMA_NODES
+    while waiting and budget:
         node = waiting.pop()
-        left -= 1
+        budget -= 1
         yield node
         if isinstance(node.schema, dict):
             inner = []
-            for below, held in children(node.schema):
+            for below, schema_below in children(node.schema):
                 deeper = below.startswith(("/properties/", "/items", "/additionalProperties", "/prefixItems/"))
-                inner.append(SchemaNode(held, node.pointer + below, node.depth + deeper))
+                inner.append(SchemaNode(schema_below, node.pointer + below, node.depth + deeper))
             waiting += reversed(inner)
 
 
