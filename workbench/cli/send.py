@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         inspector = _files.inspector(session, args)
         index = _exchange_index(inspector, session, args)
         job = _SendJob(args, session, inspector, index, [_plan(inspector, index, t, args) for t in targets])
-        with closing(job.kept):
+        with closing(job.recording):
             job.show_plans()
             job.agree()
             status = job.send()
@@ -212,7 +212,7 @@ class _SendJob:
         self, args: argparse.Namespace, session: Session, inspector: Inspector, index: int, rows: list[SendRow]
     ) -> None:
         self.args, self.session, self.inspector, self.index, self.rows = args, session, inspector, index, rows
-        self.kept = _SentExchanges(session, index, args.out)
+        self.recording = _SentExchanges(session, index, args.out)
 
     @property
     def is_text(self) -> bool:
@@ -269,7 +269,7 @@ class _SendJob:
                 self._keep(row, event.exchange)
 
         try:
-            self._keep(row, await sender.send(row.plan.outgoing, on_event, parent=self.kept.parent))
+            self._keep(row, await sender.send(row.plan.outgoing, on_event, parent=self.recording.parent))
         except (WorkbenchError, OSError) as error:
             row.error = error
         finally:
@@ -281,7 +281,7 @@ class _SendJob:
 
         assert row.plan
         row.exchange = exchange
-        self.kept.add(row.plan.outgoing, exchange)
+        self.recording.add(row.plan.outgoing, exchange)
         row.trial = judge_exchange(self.inspector, self.index, row.plan.outgoing, exchange)
 
     def show(self) -> None:
@@ -292,7 +292,7 @@ class _SendJob:
                     "path": self.args.file,
                     "exchange": self.index,
                     "protocol": self.inspector.detail(self.index).decoded.protocol,
-                    "recorded_in": self.kept.where or None,
+                    "recorded_in": self.recording.where or None,
                     "sent": [_send_report.as_json(row) for row in self.rows],
                 }
             )
@@ -303,11 +303,11 @@ class _SendJob:
                 _output.emit(f"{row.target.name}:")
             for line in _send_report.result_lines(row):
                 _output.emit(line)
-        if self.kept.where:
-            place = self.kept.where if self.args.out else f"the {WORKING} (shown in the app as a branch)"
+        if self.recording.where:
+            place = self.recording.where if self.args.out else f"the {WORKING} (shown in the app as a branch)"
             _output.emit(f"recorded in {place}")
-        if self.kept.trouble:
-            _output.complain(self.kept.trouble, 0)
+        if self.recording.trouble:
+            _output.complain(self.recording.trouble, 0)
 
 
 class _SentExchanges:

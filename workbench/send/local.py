@@ -130,11 +130,11 @@ def _owner(replies: Replies, name: str) -> bool:
 
 
 _SIGNS: Final[Mapping[str, Callable[[Replies], bool]]] = {
-    "llama.cpp": lambda said: _has(said[_PROPS], "default_generation_settings") or _owner(said, "llamacpp"),
-    "sglang": lambda said: _has(said[_INFO], "model_path") or _owner(said, "sglang"),
-    "vllm": lambda said: _owner(said, "vllm"),
-    "lm-studio": lambda said: any("publisher" in m or "arch" in m for m in _objects_at(said[_NATIVE], "data")),
-    "ollama": lambda said: _has(said[_TAGS], "models"),
+    "llama.cpp": lambda replies: _has(replies[_PROPS], "default_generation_settings") or _owner(replies, "llamacpp"),
+    "sglang": lambda replies: _has(replies[_INFO], "model_path") or _owner(replies, "sglang"),
+    "vllm": lambda replies: _owner(replies, "vllm"),
+    "lm-studio": lambda replies: any("publisher" in m or "arch" in m for m in _objects_at(replies[_NATIVE], "data")),
+    "ollama": lambda replies: _has(replies[_TAGS], "models"),
 }
 """Contract → what only this server returns. llama.cpp also answers ``/api/tags``, so it is checked before Ollama."""
 
