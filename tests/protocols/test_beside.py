@@ -7,7 +7,8 @@ import pytest
 from workbench import protocols
 from workbench.ir import ModelRequest
 from workbench.protocols.common.undecoded_protocols import is_beside
-from workbench.protocols.decode import BESIDE, DecodedExchange
+from workbench.protocols.decode import DecodedExchange
+from workbench.protocols.detection import BESIDE
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
+from workbench.protocols.decode import DecodedExchange
+from workbench.protocols.detection import TOOL_SIDE
 from workbench.protocols.mcp import McpChannel, read_messages
 from workbench.wire import CONNECTION, TURNS, Exchange, State
 from workbench.wire.frames import seen_frames

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
+from workbench.protocols.decode import DecodedExchange
+from workbench.protocols.detection import TOOL_SIDE
 from workbench.protocols.mcp import BATCH, OVER_HTTP, ToolStreams, as_tool_request, response_message, tool_outcome
 from workbench.rules.inspection import Inspector
 from workbench.wire import CONNECTION

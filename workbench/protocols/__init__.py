@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     )
     from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
-    from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
+    from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+    from workbench.protocols.detection import ERROR_ALONE, TEXT
     from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, shape_of

@@ -5,16 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
-from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
+from workbench.ir import Anomaly, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.lazy_dataclass import replace
 from workbench.protocols import Adapter, UrlFacts, _misread
-from workbench.protocols._claim_keys import that_may_claim
-from workbench.protocols.common import undecoded_protocols
+from workbench.protocols.detection import TEXT, WITHOUT_BODY, SidesToDetect, detect_protocol
 from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.mcp import as_tool_request
@@ -22,11 +20,8 @@ from workbench.protocols.request_reading import RequestReading
 from workbench.protocols.wire_place import WirePlace
 from workbench.toolcalls import formats
 from workbench.wire import (
-    GRPC,
-    TURNS,
     BodyText,
     Exchange,
-    ExchangeKind,
     Framing,
     HttpRequest,
     HttpResponse,
@@ -38,25 +33,12 @@ from workbench.wire import (
     decode_partial,
     is_plain_text,
     is_sealed,
-    loads,
     read_stream,
-    seen_frames,
-    without_repeated_prefix,
 )
 
 REQUEST, RESPONSE = "request", "response"
 _UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
 """Slug of the rule for a side that a protocol claims and that could not be decoded, by side."""
-_MOST_AROUND = 12
-"""Members of an envelope that may contain a response without a request."""
-
-_WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
-ERROR_ALONE = "the body contains only an error"
-"""Reason shown for an error body that shows no protocol."""
-BESIDE = "not a model exchange: its URL belongs to another operation"
-TOOL_SIDE = "not a model exchange: an MCP connection or a request on it"
-TEXT = "text"
-"""Name of the protocol for plain text of a model: the body is the response, and its only leaf."""
 AS_TEXT = (
     "read as plain text: contains no tool call, no section and no known format; "
     "use --protocol text for text that a model wrote"
@@ -65,9 +47,6 @@ AS_TEXT = (
 
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies of the end of a stream; they do not count while it is still arriving."""
-
-_LIKELY = 0.2
-"""Minimum claim on a body with which a requested protocol is chosen, even if another one has a higher claim."""
 
 _SHOWN_FAULTS = 3
 _BLANKS = 64
@@ -120,7 +99,8 @@ class DecodedExchange:
         self.response_text = self._body(exchange.response, RESPONSE).whole()
         content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
         self.framing, self.events = self._stream(content_type)
-        self.protocol, self.protocol_from = self._detect(protocol, among)
+        sides = SidesToDetect(self.request_body, self.response_text, self.events)
+        self.protocol, self.protocol_from = detect_protocol(exchange, sides, protocol, among)
         adapter = _adapter_of(self.protocol)
         if adapter:
             self._decode_request(adapter, before, known)
@@ -180,83 +160,10 @@ class DecodedExchange:
         """True if more of the exchange may arrive, so that its end is unknown."""
         return self.exchange.state is State.OPEN
 
-    def _detect(self, protocol: str | None, among: Collection[str]) -> tuple[str | None, str]:
-        if self.exchange.kind is ExchangeKind.MCP:
-            return None, TOOL_SIDE
-        if protocol:
-            return protocol, "as requested"
-        if TURNS in self.exchange.meta:
-            return None, "a WebSocket connection; its requests and responses are the exchanges that follow"
-        if self.exchange.kind is ExchangeKind.WEBSOCKET:
-            first = [frame.value for frame in islice(seen_frames(self.exchange), 8)]
-            return protocols.protocol_of_messages(first), "a WebSocket connection"
-        if GRPC in self.exchange.meta:
-            return undecoded_protocols.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
-        request = self.exchange.request
-        url = request.url if request else ""
-        asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
-        if request and url and undecoded_protocols.is_beside(url):
-            return None, ERROR_ALONE if _misread.is_error_alone(_peek(self.response_text)) else BESIDE
-        for adapter in protocols.every() if asks else ():
-            if adapter.claims_url(url):
-                return self._detect_by_url(adapter)
-        return self._detect_by_body(url, among)
-
-    def _detect_by_url(self, adapter: Adapter) -> tuple[str, str]:
-        """A protocol by its URL; where several share the URL, by the body there."""
-        if not adapter.shares_urls:
-            return adapter.name, "from the URL"
-        first = next((_peek(event.data) for event in self.events if event.data), None)
-        found = adapter.protocol_of(_peek(self.request_text), first if self.events else _peek(self.response_text))
-        return found, "from the URL" if found == adapter.name else "from the URL and body"
-
-    def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
-        request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
-        first = [(e.name, _peek(without_repeated_prefix(e.data))) for e in self.events[:8] if e.data is not None]
-        named = url and undecoded_protocols.name_url(url)
-        if named:
-            return named, "from the URL"
-        claims: list[tuple[float, str, str]] = []
-        for adapter in protocols.every() if first else that_may_claim(request, response):
-            if request is not None:
-                claims.append((adapter.claims_request(request), adapter.name, "from the request body"))
-            if response is not None:
-                claims.append((adapter.claims_response(response), adapter.name, "from the response body"))
-            if first:
-                claims.append((max(adapter.claims_event(n, v) for n, v in first), adapter.name, "from the stream"))
-        likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
-        score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
-        for value in (request, response, *(v for _, v in first)):
-            other = undecoded_protocols.name_value(value)
-            if other and score < 0.9:
-                return other, "from the body"
-        if score > 0:
-            return best, how
-        if self._is_text_alone():
-            return TEXT, "plain text"
-        enveloped = self._protocol_in_envelope(response)
-        if enveloped:
-            return enveloped, "from the response body, inside a wrapper object"
-        if _misread.is_error_alone(response):
-            return None, ERROR_ALONE
-        return None, "not a model exchange: no protocol matches its URL or body"
-
-    def _protocol_in_envelope(self, response: JsonValue) -> str | None:
-        """The protocol of a response inside an envelope of a gateway."""
-        if self.exchange.request or not isinstance(response, dict) or len(response) > _MOST_AROUND:
-            return None
-        found = (a.name for a in protocols.every() if any(a.claims_response(v) >= 0.5 for v in response.values()))
-        return next(found, None)
-
-    def _is_text_alone(self) -> bool:
-        http = self.exchange.response
-        kind = (http and http.headers.get("content-type")) or ""
-        return self.exchange.request is None and kind.startswith("text/plain") and not self.events
-
     def _decode_request(self, adapter: Adapter, before: DecodedExchange | None, known: KnownMessages | None) -> None:
         if self.is_blank:
             http = self.exchange.request
-            if http and http.url and http.method not in _WITHOUT_BODY and not self.problems:
+            if http and http.url and http.method not in WITHOUT_BODY and not self.problems:
                 self._note(REQUEST, "the request has no body")
             return
         if before and before.request and (before.protocol, before.request_text) == (self.protocol, self.request_text):
@@ -491,10 +398,3 @@ def _byte_at(text: bytes, character: int) -> int:
 
 def _adapter_of(protocol: str | None) -> Adapter | None:
     return protocols.get(protocol) if protocol in protocols.protocols() and protocol else None
-
-
-def _peek(data: bytes | None) -> JsonValue:
-    try:
-        return loads(data) if data else None
-    except WireError:
-        return None
