@@ -6,6 +6,7 @@
       LocalProtocolError      what we were asked to write or send is illegal
       SessionFormatError      a session file that is damaged, too new or not ours
       UnreadableInput         a file or pasted text that no importer can read
+        NoSuchFile            a file that does not exist
       ProfileError            a contract or profile that is not well-formed
       UsageError              the command line asks for something that does not exist
         FilterError           a filter expression that cannot be read, and where
@@ -59,6 +60,17 @@ class SessionFormatError(WorkbenchError):
 
 class UnreadableInput(WorkbenchError):
     """Input that no importer can read; the message says what was tried."""
+
+
+class NoSuchFile(UnreadableInput):
+    """A file that does not exist.
+
+    Args:
+        path: as the user typed it.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__("no such file", where=path, hint="check the name")
 
 
 class ProfileError(WorkbenchError):

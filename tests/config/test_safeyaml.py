@@ -70,7 +70,7 @@ REFUSED = [
     ("a: 1\nb: ]\n", "t:2: not YAML"),
     ("a: 1\n\x00", "t:2: not YAML: character 0"),
     ("ok\n--- 2\n", "t:2: more than one YAML document"),
-    ("a:\n  ? [1, 2]\n  : 2", "t:2: a list or mapping as a key"),
+    ("a:\n  ? [1, 2]\n  : 2", "t:2: a list or mapping cannot be a key; use a string"),
     ("x: !!binary '%'", "t:1: !!binary is not base64"),
     ("a: *b", "t:1: alias 'b' has no complete anchor before it"),
     ("a: &a [*a]", "t:1: alias 'a' has no complete anchor before it"),

@@ -224,6 +224,7 @@ def _value_of(test: Any, name: str) -> Any:
             "below": lambda a: a - 1,
             "longer": lambda a: "x" * (a + 1),
             "shorter": lambda a: "x" * (a - 1),
+            "bytes-above": lambda a: "é" * (a // 2 + 1),
             "blank": lambda _: " ",
             "lacks": lambda _: {"type": "object"},
         }.get(word)

@@ -39,6 +39,7 @@ ROWS = [
     ("below", {"at": "/n", "below": 3}, []),
     ("longer", {"at": "/stop", "longer": 2}, ["/stop"]),
     ("shorter", {"at": "/wish", "shorter": 6}, ["/wish"]),
+    ("of more bytes", {"at": "/wish", "bytes-above": 3}, ["/wish"]),
     ("a pattern", {"at": "/messages/*/tool_calls/*/id", "matches": "2$"}, ["/messages/2/tool_calls/1/id"]),
     ("not a pattern", {"at": "/messages/*/tool_calls/*/id", "not-matches": "2$"}, ["/messages/2/tool_calls/0/id"]),
     ("blank", {"at": "/messages/*/content", "blank": True}, ["/messages/3/content"]),

@@ -56,7 +56,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _breakpoint_lines, _output
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import NoSuchFile, UsageError, WorkbenchError
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ def _recorders(path: Path, until: float | None) -> Recorders | None:
     while True:
         try:
             if not path.exists():
-                raise UsageError("no such file", where=str(path))
+                raise NoSuchFile(str(path))
             return Recorders(path)
-        except UsageError:
+        except (NoSuchFile, UsageError):
             if until is None:
                 raise
         if time.monotonic() >= until:

@@ -96,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
             unclaimed.append(outcome.path)
     if unclaimed and not reports and not errors:
         count = _output.number(len(unclaimed), "file")
-        errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: none of {count} is a recording"})
+        what = f"none of {count} is a recording" if len(unclaimed) > 1 else f"{count}, which is not a recording"
+        errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: {what}"})
         statuses.append(2)
     _print_reports.print_reports(args.format, reports, errors, unclaimed)
     for failed in errors:

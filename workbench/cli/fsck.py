@@ -20,6 +20,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from workbench.cli import _output
+from workbench.errors import NoSuchFile
 
 NAME = "fsck"
 HELP = "verify a session file, or the folder of a survey"
@@ -73,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         with _as_file(args.file) as path:
             report = store.fsck(path)
-    except (FileNotFoundError, IsADirectoryError) as error:
+    except FileNotFoundError:
+        return _output.complain(str(NoSuchFile(args.file)), 2)
+    except IsADirectoryError as error:
         return _output.complain(_output.describe_os_error(error), 2)
     if args.format == "json":
         _output.emit_json(

@@ -144,7 +144,8 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
     _output.emit(f"exchange {detail.row.index + 1}: {detail.row.protocol}, {model}, {messages}, {own}")
     if earlier := next((row.earlier for row in rows if row.earlier), ()):
         numbers = ", ".join(str(index + 1) for index in earlier)
-        _output.emit(f"history: other providers get the turns of exchange {numbers}, which this provider stored")
+        stored = f"the turns of {'exchange' if len(earlier) == 1 else 'exchanges'} {numbers}"
+        _output.emit(f"history: this provider stores it; for other contracts, the request has {stored}, too")
     counts = Counter(row.verdict.value for row in rows)
     _output.emit(" · ".join(f"{counts[word]} {word}" if counts[word] else f"no {word}" for word in REQUEST_SIGNS))
     _output.emit()

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
-from workbench.errors import UnreadableInput, UsageError, WireError
+from workbench.errors import NoSuchFile, UnreadableInput, UsageError, WireError
 from workbench.lazy_dataclass import dataclass
 from workbench.views import SCHEMA_SIGNS
 
@@ -73,7 +73,7 @@ def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
     yield f"{indent}schema"
     yield from (f"{indent}  {line}" for line in json.dumps(judged["schema"], indent=2, ensure_ascii=False).split("\n"))
     if judged["check"] is True:
-        yield f"{indent}local check: not needed"
+        yield f"{indent}local check of the arguments: not needed"
     else:
         yield f"{indent}local check, so that arguments match the original schema"
         text = json.dumps(judged["check"], indent=2, ensure_ascii=False)
@@ -180,6 +180,8 @@ def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
 
     try:
         session = _files.open_file(args.file, args)
+    except NoSuchFile:
+        raise
     except UnreadableInput as error:
         raise UnreadableInput(error.what, where=error.where, hint=_ACCEPTED) from error
     found = []

@@ -197,7 +197,7 @@ class _Builder:
         if done.is_key:
             value = _only_scalar(done.value)
             if value is None:
-                raise self.refuse(event, "a list or mapping as a key")
+                raise self.refuse(event, "a list or mapping cannot be a key; use a string")
             self.put(event, value)
         if done.anchor:
             self.anchors[done.anchor] = (value, self.nodes - done.before)

@@ -71,6 +71,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "above": lambda value, limit: (found := _number(value)) is not None and found > limit,
     "below": lambda value, limit: (found := _number(value)) is not None and found < limit,
     "longer": lambda value, limit: _size(value) > limit,
+    "bytes-above": lambda value, limit: isinstance(value, str) and len(value.encode("utf-8", "replace")) > limit,
     "shorter": lambda value, limit: 0 <= _size(value) < limit,
     "matches": lambda value, pattern: _fits(pattern, value),
     "not-matches": lambda value, pattern: isinstance(value, str) and not _fits(pattern, value),
@@ -85,7 +86,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
 _OF_TYPES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("above", "below"), ("integer", "number")),
     **dict.fromkeys(("longer", "shorter"), ("string", "array", "object")),
-    **dict.fromkeys(("matches", "not-matches", "blank"), ("string",)),
+    **dict.fromkeys(("matches", "not-matches", "blank", "bytes-above"), ("string",)),
     **dict.fromkeys(("has", "lacks", "key-not-matches"), ("object",)),
 }
 """Test → the types of the values that can pass it; other tests accept values of every type."""

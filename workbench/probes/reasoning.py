@@ -25,6 +25,13 @@ from workbench.wire import Exchange, HttpRequest
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
 REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "taken", "not tried"
+_OUTCOMES = {REFUSED: "the request is refused if it is", NEEDED: "the result of the call is not used if it is"}
+_WAYS = {
+    **{name: name for name in ("missing", "empty", "altered")},
+    STALE: "replayed after the next user message",
+    FORGOTTEN: "missing after the next user message",
+}
+"""Way of the replay → words for what the reasoning then is."""
 
 
 def script(subject: Subject) -> Script:
@@ -113,12 +120,12 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
         if fates["missing"] in (IGNORED, NEEDED):
             return partly(f"unchanged {carrier} is refused and must be removed", **facts)
         return failed("the provider refuses the request with reasoning, and also without it", **facts)
-    needs = [
-        f"{what} when {', '.join(names)}"
-        for what in (REFUSED, NEEDED)
-        if (names := [name for name, fate in fates.items() if fate == what])
+    outcomes = [
+        f"{words} {', '.join(ways)}"
+        for fate, words in _OUTCOMES.items()
+        if (ways := [_WAYS[name] for name, its_fate in fates.items() if its_fate == fate])
     ]
-    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(needs) or "no other form is refused"), **facts)
+    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(outcomes) or "no other form is refused"), **facts)
 
 
 def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:

@@ -133,7 +133,7 @@ def of_call(
     how = "" if outcome.call_id else "matched by tool name, which is a guess"
     asked = outcome.asked_by(before.call.name, before.call.input) or (before.call.input,)
     changes = changes_of_arguments(asked[0], outcome.arguments or {}, member(entry, "inputSchema"))
-    yield from _of_changes(decoded, changes, f"the model wrote it otherwise in exchange {before.exchange + 1}", how)
+    yield from _of_changes(decoded, changes, f"the model wrote it differently in exchange {before.exchange + 1}", how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
 
@@ -179,7 +179,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     """
     if is_named(outer.tool, inner.tool):
         changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
-        by = f"the gateway {quote(outer.server)} received it otherwise in exchange {outer.exchange + 1}"
+        by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
     if inner.state != "answered" or outer.state != "answered":
         return
@@ -192,7 +192,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     meta, kept = (one.result.get("_meta") for one in (inner, outer))
     gone = [name for name in meta if name not in kept] if isinstance(meta, dict) and isinstance(kept, dict) else meta
     if gone:
-        text = f"{', '.join(map(quote, gone))} of _meta are missing from {where}"
+        text = f"_meta loses {', '.join(map(quote, gone))}, missing from {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"

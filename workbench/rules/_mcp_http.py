@@ -70,7 +70,7 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     lacks = [each for each in (_JSON, _SSE) if each not in (accept or "").lower()]
     if lacks and (is_refused or (accept is not None and "*/*" not in accept)):
         stated = f"Accept is {quote(accept)}" if accept is not None else "Accept is missing"
-        text = f"{stated}: a client has to accept both {_JSON} and {_SSE}, and servers answer 406 else"
+        text = f"{stated}: a client has to accept both {_JSON} and {_SSE}, otherwise servers answer 406"
         yield make(decoded, HTTP, REQUEST, "", text)
     if kind is not None and not kind.lower().startswith(_JSON):
         yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
@@ -176,7 +176,7 @@ def _of_accepted(
     status, what = response.status, quote(message.get("method") or "a response")
     if status >= 400 and status not in (401, 403, 404):
         text = (
-            f"{what} is answered with {status}: a server accepts it with 202, and clients give the connection up else"
+            f"{what} is answered with {status}: a server accepts it with 202, otherwise clients give up the connection"
         )
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     elif 200 <= status < 300 and status != 202:

@@ -152,7 +152,7 @@ def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
 def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: JsonValue) -> Iterator[Finding]:
     head = _first_bytes(data[:_HEAD])
     if _DATA_URL.match(data):
-        text = f"{name} is a data URL: it has to be base64 alone, without the type before it"
+        text = f"{name} is a data URL: it must contain only base64, without the type before it"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif head is None:
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))
@@ -160,7 +160,9 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: Js
         found = next((kind for magic, kind in _MAGIC if magic.match(head)), "")
         said = _SAME_TYPE.get(stated.lower(), stated.lower())
         if found and said != found and any(said == kind for _, kind in _MAGIC):
-            text = f"mimeType is {quote(stated)}, but the data begins as {found}: providers refuse the request with it"
+            text = (
+                f"mimeType is {quote(stated)}, but its data begins like {found}: providers refuse the request"
+            )
             yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
 
 

@@ -70,17 +70,27 @@ MOST_EVENTS = 20_000
 
 
 def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
-    """All findings, and what clients do: as evidence where a finding tells of the same fault in the stream."""
-    known = list(found)
-    said = list(_of_clients(case))
-    tell = [f for f in known if f.side == RESPONSE and f.rule.startswith("stream.")]
-    told = next((f for f in tell if any(set(f.events) & set(one.events) for one in said)), tell[0] if tell else None)
-    if said and told:
-        clients = "; ".join(finding.evidence or finding.message for finding in said)
-        worst = min((told.severity, *(finding.severity for finding in said)), key=lambda severity: severity.rank)
-        shown = "; ".join(filter(None, (told.evidence, clients)))
-        known[known.index(told)] = replace(told, severity=worst, evidence=shown)
-    yield from known if told else (*known, *said)
+    """All findings, and what clients do: as evidence of a finding about a fault of the stream, where there is one.
+
+    Of several it is the one about the same events, else the first that is more than a remark.
+    """
+    known, of_clients = list(found), list(_of_clients(case))
+    cause = _cause_in_stream(known, of_clients) if of_clients else None
+    if cause is None:
+        yield from (*known, *of_clients)
+        return
+    worst = min((cause, *of_clients), key=lambda finding: finding.severity.rank).severity
+    words = (cause.evidence, *(finding.evidence or finding.message for finding in of_clients))
+    shown = replace(cause, severity=worst, evidence="; ".join(filter(None, words)))
+    yield from (shown if finding is cause else finding for finding in known)
+
+
+def _cause_in_stream(known: Iterable[Finding], of_clients: Iterable[Finding]) -> Finding | None:
+    """The finding that says what the clients stumble over."""
+    events = {event for finding in of_clients for event in finding.events}
+    faults = [f for f in known if f.side == RESPONSE and f.rule.startswith("stream.")]
+    at_same_events = (fault for fault in faults if not events.isdisjoint(fault.events))
+    return next(at_same_events, next((f for f in faults if f.severity is not Severity.INFO), None))
 
 
 def _of_clients(case: RuleContext) -> Iterator[Finding]:

@@ -221,7 +221,13 @@ _WHERE = {
     Evidence.FAMILY: "by other models of this family",
 }
 """Evidence of a refusal that nobody saw here → where it was seen."""
-_LIMITS = {"above": "above", "below": "below", "longer": "longer than", "shorter": "shorter than"}
+_LIMITS = {
+    "above": "above",
+    "below": "below",
+    "longer": "longer than",
+    "shorter": "shorter than",
+    "bytes-above": "more bytes than",
+}
 
 
 def _beside(relation: Relation) -> str:

@@ -68,14 +68,18 @@ class Listing:
         if is_bucket(self.place):
             yield from self._of_bucket()
             return
+        self.require()
         place = Path(self.place)
-        if not place.exists():
-            raise UsageError(f"{self.place}: no such file or folder", hint="check the name")
         for path in self._files(self.place) if place.is_dir() else (self.place,):
             with suppress(OSError):
                 state = os.stat(path)
                 if self._is_wanted(state.st_mtime):
                     yield StoredObject(path, state.st_size, f"{state.st_size}-{state.st_mtime_ns}")
+
+    def require(self) -> None:
+        """Raise UsageError if there is no such file or folder. A bucket shows that when it is listed."""
+        if not is_bucket(self.place) and not Path(self.place).exists():
+            raise UsageError("no such file or folder", where=self.place, hint="check the name")
 
     def _is_wanted(self, modified: float) -> bool:
         is_older = self.since is not None and modified < self.since

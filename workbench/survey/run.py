@@ -101,6 +101,7 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
         engine: instead of the one that the options name.
     """
     begun = time.monotonic()
+    Listing(options.root).require()  # before a folder is made for the results
     name = catalog.create()
     key = key_of(name, options.key_file)
     remember(catalog.folder, name)

@@ -39,7 +39,7 @@ class PaneRow(NamedTuple):
         word: its content in a word or two, for its key.
         help: effect of its key, in a sentence.
         about: help on the pane, in a few sentences.
-        signs: ids of the signs in it that the help explains (``models.guide``).
+        signs: ids of the signs in it that the help explains (``models.signs``).
         view: the view that it shows, by module and name in ``tui.models``; empty if the widget makes its own lines.
         widget: by module and name in ``tui.panes``.
         is_accordion: what the cursor is on is open; else enter opens it.

@@ -261,7 +261,7 @@ def join_lines(parts: Iterable[Line], between: Span) -> Line:
 
 def loss_line(loss: Loss) -> Line:
     """A loss in one line."""
-    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer or 'the whole'}", "muted"))
+    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer or 'whole body'}", "muted"))
 
 
 def id_line(new: str, old: str | None) -> Line:

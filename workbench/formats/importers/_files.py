@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench import regex
-from workbench.errors import UnreadableInput, WireError
+from workbench.errors import NoSuchFile, UnreadableInput, WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_DECODED_BODY, MAX_INPUT_FILE, WRITER_SECONDS
@@ -113,7 +113,7 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
         with file.open("rb") as stream:
             head = stream.read(HEAD)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise UnreadableInput("no such file", where=path, hint="check the name") from error
+        raise NoSuchFile(path) from error
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             raise UnreadableInput("not a file name", where=path[:200]) from error

@@ -54,5 +54,5 @@ def _values(data: bytes, damage: ImportDamage) -> Iterable[tuple[int, JsonValue]
         return ((line.number, line.value) for line in objects(data, damage))
     lines = loads(data)["loglines"]
     if not isinstance(lines, list):
-        raise UnreadableInput("no list at /loglines")
+        raise UnreadableInput("/loglines is not a list")
     return enumerate(lines, 1)

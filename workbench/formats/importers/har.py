@@ -77,7 +77,7 @@ def read(data: bytes, name: str) -> MemorySession:
     log = value.get("log") if isinstance(value, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
-        raise UnreadableInput("no list at /log/entries")
+        raise UnreadableInput("/log/entries is not a list")
     damage = ImportDamage()
     exchanges: list[Exchange] = []
     for number, entry in enumerate(entries):

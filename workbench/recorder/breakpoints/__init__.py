@@ -1,8 +1,10 @@
 """Breakpoints on meaning: pauses an exchange that fulfils a condition, before it is forwarded.
 
 In: exchanges that arrive, and the armed breakpoints. Out: pauses, and the decision of a person on each. ``kinds`` are
-the conditions, ``judge`` evaluates them in a separate process, ``gate`` keeps the armed breakpoints and the pauses,
-``intercepted_exchange`` holds the bytes, ``remote`` is for other processes. It may import what ``recorder`` may.
+the conditions, ``judge`` evaluates them in a separate process, ``gate`` keeps the armed breakpoints and the pauses.
+``intercepted_exchange`` holds the bytes: ``held_response`` from the first tool call of a response on, ``held_stream``
+those of a stream, ``held_tunnel`` the messages of a WebSocket. ``remote`` is for other processes. It may import what
+``recorder`` may.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ BYTE_SEARCH = (
 )
 
 STORY = (
-    Key("story.next-break", "]", "break(1)", "next break", "next break of the session", 2),
+    Key("story.next-break", "]", "break(1)", "next break", "next break (error or warning) of the session", 2),
     Key("story.previous-break", "[", "break(-1)", "previous break", "previous break", 8),
     Key("story.fold", "space", "fold", "fold", "show or hide what belongs to this line", 3),
     Key("story.fold-all", "*", "fold_all", "unfold all", "show everything; press again to fold it", 7),

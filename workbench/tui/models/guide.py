@@ -121,7 +121,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "mended-bytes": Guide(
         "Bytes",
-        "The same changes in bytes; all other bytes are unchanged.",
+        "The changes from the recorded request, in bytes; all other bytes are unchanged.",
         ("cursor", "form"),
     ),
     "outline": Guide(
@@ -170,7 +170,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "branch-bytes": Guide(
         "Bytes",
-        "The same changes in bytes.",
+        "The changes from the marked node, else from the parent, in bytes.",
         ("form",),
     ),
     "before": Guide(
@@ -281,8 +281,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "what-happened": Guide(
         "Differences",
-        "Each kind of change between the two sides, the first one first: what changed, where, from which byte, "
-        "and whether the meaning changed (= it did not). Enter shows the bytes in the session.",
+        "The kinds of change between the two hops, in order of their first occurrence: what changed, where, from "
+        "which byte, and whether the meaning changed (= means: same meaning). Enter shows the bytes in the session.",
         ("same", "differing", "cursor"),
     ),
     "both-sides": Guide(

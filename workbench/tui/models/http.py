@@ -327,4 +327,4 @@ def _redactions(exchange: Exchange) -> Iterable[HttpRow]:
                 if mark.where != "body"
                 else f"bytes {mark.start:,}–{mark.end:,}"
             )
-            yield HttpRow(mark.where, f"{mark.kind}, {where}", "warning", side, "a placeholder is shown instead")
+            yield HttpRow(mark.where, f"{mark.kind}, {where}", "warning", side, "a stand-in is shown instead")

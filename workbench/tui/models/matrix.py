@@ -98,7 +98,7 @@ def _finding(row: MatrixRow, finding: Finding, *, is_answer: bool) -> DialectRow
     head = line(
         Span(sign, style),
         Span(f"{finding.rule}  ", "strong"),
-        Span(f"{finding.pointer or 'the whole'}  ", "muted"),
+        Span(f"{finding.pointer or 'whole body'}  ", "muted"),
         Span(finding.message, "muted"),
     )
     text = [(finding.message, "")]

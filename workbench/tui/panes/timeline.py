@@ -58,7 +58,7 @@ class TimelinePane(Pane):
         """Show new rows."""
         state = self.state
         total = f"{state.total:,}"
-        damage = count(len(state.damage), "damaged part") if state.damage else ""
+        damage = f"file damaged in {count(len(state.damage), 'place')}" if state.damage else ""
         progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
         self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
         self.folds.update(self._opened_index)

@@ -48,13 +48,18 @@ class WriteScreen(FormScreen[Path]):
         if not text.strip():
             self.say("type the name of a file")
             return
-        path = paths.expand(text)
+        path, is_begun = paths.expand(text), False
         try:
             with path.open("xb") as file:
+                is_begun = True
                 file.write(self.body)
         except FileExistsError:
             self.say(f"{path} exists: choose another name")
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            if is_begun:
+                path.unlink(missing_ok=True)  # else the next try finds a part of the file, and calls it one that exists
+            self.say(f"not written: {error.strerror or error}")
+        except ValueError as error:
             self.say(f"not written: {error}")
         else:
             self.dismiss(path)

@@ -147,7 +147,7 @@ class ChunkedBody:
     def _trailer(self, data: bytes, pos: int, end: int) -> int:
         if end < 0:
             if data.find(b"\n", pos) >= 0 or len(data) - pos > MAX_CHUNK_LINE:
-                raise BadMessage("not a trailer line", found=data[pos : pos + 40])
+                raise BadMessage("expected an HTTP trailer line after the last chunk", found=data[pos : pos + 40])
             return 0
         self._trailer_size += end + 2 - pos
         if self._trailer_size > MAX_HEADER_BLOCK:
