@@ -49,6 +49,7 @@ PARTS: Mapping[str, Parts] = {
                 "common",
                 "declaration",
                 "decode",
+                "detection",
                 "families",
                 "history",
                 "known_messages",

@@ -20,7 +20,7 @@ from workbench.convert.compare import response_differences
 from workbench.convert.convert import convert_response, read_body
 from workbench.convert.fit import fit_response
 from workbench.convert.normal import NormalResponse, normal_response
-from workbench.convert.streaming import AGAIN, StreamConversion
+from workbench.convert.streaming import RESTARTED, StreamConversion
 from workbench.ir import ApiError, Carrier, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols import Adapter
 from workbench.protocols.common.codec import write_stream
@@ -195,7 +195,7 @@ def test_an_answer_that_begins_again_is_an_error() -> None:
     """What has left cannot be taken back: the client has to throw it away."""
     body = stream(RICH, BLOCKS)
     written, _ = passed(body[: body.index(b"message_delta")] + body, BLOCKS, CHAT)
-    assert read(written, CHAT).error == ApiError(AGAIN)
+    assert read(written, CHAT).error == ApiError(RESTARTED)
 
 
 def test_the_same_protocol_stays_what_it_is() -> None:

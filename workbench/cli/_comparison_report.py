@@ -52,11 +52,16 @@ def lines(compared: ComparedFiles) -> Iterator[str]:
     yield ""
     for one in compared.pairs:
         yield from _lines(one)
-    found = compared.pairs
-    same = sum(one.is_same_bytes for one in found)
-    alike = sum(one.is_same and not one.is_same_bytes for one in found)
-    words = [f"{same} of {len(found)} identical"] + [f"{alike} with the same meaning but different bytes"] * bool(alike)
-    yield ", ".join(words) if found else "nothing to compare"
+    yield _tally(compared.pairs)
+
+
+def _tally(pairs: Sequence[Comparison]) -> str:
+    if not pairs:
+        return "nothing to compare"
+    identical = sum(pair.is_same_bytes for pair in pairs)
+    alike = sum(pair.is_same and not pair.is_same_bytes for pair in pairs)
+    more = f", {alike} with the same meaning but different bytes" if alike else ""
+    return f"{identical} of {len(pairs)} identical{more}"
 
 
 def _lines(one: Comparison) -> Iterator[str]:
@@ -191,11 +196,11 @@ def as_json(compared: ComparedFiles, further: Sequence[ComparedFiles] = ()) -> J
     """The documented JSON object. ``further``: the next pairs of hops of the same recording."""
     sides = compared.before, compared.after if not further else further[-1].after
     pairs = [(found, one) for found in (compared, *further) for one in found.pairs]
-    parted = next((one for _, one in pairs if not one.is_same_bytes), None)
+    first_different = next((one for _, one in pairs if not one.is_same_bytes), None)
     return {
         "before": {"path": sides[0].path, "exchanges": sides[0].exchanges, "hop": sides[0].hop},
         "after": {"path": sides[1].path, "exchanges": sides[1].exchanges, "hop": sides[1].hop},
-        "first": {"before": parted.before, "after": parted.after} if parted else None,
+        "first": {"before": first_different.before, "after": first_different.after} if first_different else None,
         "pairs": [_pair_json(found, one) for found, one in pairs],
     }
 

@@ -67,19 +67,19 @@ def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: S
     faults = _stream_findings(decoded)
     if not answer.is_complete:
         return _failure(f"the stream is incomplete: {'; '.join(faults)}")
-    plain, flown = _calls(whole, parser), _calls(streamed, parser)
-    if not flown and streamed.is_cut:
+    plain, streamed_calls = _calls(whole, parser), _calls(streamed, parser)
+    if not streamed_calls and streamed.is_cut:
         return unclear("the response reached the token limit before any tool call")
-    if plain and not flown:
+    if plain and not streamed_calls:
         return _failure("the stream does not contain the tool call")
-    if not flown:
+    if not streamed_calls:
         return unclear("the model made no tool call")
-    if any(call.input is None for call in flown):
+    if any(call.input is None for call in streamed_calls):
         return _failure("the streamed arguments are damaged", streams_arguments_whole=False)
-    if len(plain) == len(flown) and any(a.name != b.name for a, b in zip(plain, flown, strict=True)):
+    if len(plain) == len(streamed_calls) and any(a.name != b.name for a, b in zip(plain, streamed_calls, strict=True)):
         return _failure("the streamed call differs")
     facts = _facts(decoded)
-    faults += _flaws(decoded, flown, subject, facts)
+    faults += _flaws(decoded, streamed_calls, subject, facts)
     if faults:
         return partly(f"the call is complete, but the stream is flawed: {faults[0]}", **facts)
     return passed("the streamed call is complete, with its finish reason", **facts)
@@ -97,12 +97,12 @@ def _failure(words: str, **facts: JsonValue) -> Sample:
 
 
 def _flaws(
-    decoded: DecodedExchange, flown: list[CallContent], subject: Subject, facts: Mapping[str, JsonValue]
+    decoded: DecodedExchange, streamed_calls: list[CallContent], subject: Subject, facts: Mapping[str, JsonValue]
 ) -> Iterator[str]:
     """Flaws of a stream whose call is complete, the worst first."""
     if not facts["streams_stable"]:
         yield "clients assemble different messages from the stream"
-    texts = [str(call.input.get("text")) for call in flown if isinstance(call.input, dict)]
+    texts = [str(call.input.get("text")) for call in streamed_calls if isinstance(call.input, dict)]
     if any("\ufffd" in text for text in texts):
         yield "characters outside ASCII are damaged"
     answer = decoded.response
@@ -117,14 +117,14 @@ def _says_stop_only(decoded: DecodedExchange) -> bool:
 
 def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
     answer = decoded.response
-    apart = [group for group in where_they_differ(decoded) if group.is_seen and {*group.policies} - {NAIVE}]
+    differing = [group for group in where_they_differ(decoded) if group.is_seen and {*group.policies} - {NAIVE}]
     return {
         "supports_streaming_tool_use": True,
         "streams_arguments_whole": True,
         "streams_finish_reason": answer.finish_reason if answer else None,
         "streams_usage": answer is not None and answer.usage is not None,
         "streams_deltas": len(decoded.events) > 3,
-        "streams_stable": not apart,
+        "streams_stable": not differing,
     }
 
 

@@ -160,9 +160,7 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: Js
         found = next((kind for magic, kind in _MAGIC if magic.match(head)), "")
         said = _SAME_TYPE.get(stated.lower(), stated.lower())
         if found and said != found and any(said == kind for _, kind in _MAGIC):
-            text = (
-                f"mimeType is {quote(stated)}, but its data begins like {found}: providers refuse the request"
-            )
+            text = f"mimeType is {quote(stated)}, but its data begins like {found}: providers refuse the request"
             yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
 
 

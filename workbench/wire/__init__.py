@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.wire.body_text import BodyText, PiecedText, WholeText
     from workbench.wire.digests import DIGESTS, BodyDigest, to_meta
     from workbench.wire.encoding import decode_body, decode_partial, detect_encoding, is_plain_text
+    from workbench.wire.event_reader import EventReader
     from workbench.wire.exchange import (
         CLIENT_LEFT,
         CONNECTION,
@@ -105,6 +106,7 @@ __all__ = [
     "Change",
     "Chunk",
     "Deflate",
+    "EventReader",
     "Exchange",
     "ExchangeKind",
     "Fidelity",

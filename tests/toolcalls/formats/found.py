@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats import Finding, Prose, TextCall, TextFormat
+from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall, TextFormat
 
 TOOLS = (
     *(
@@ -23,10 +23,10 @@ Case = tuple[str, str, list[tuple[Any, ...]]]
 """Id, text, and for each call: name, input, and its problems."""
 
 
-def read(text_format: TextFormat, pieces: Sequence[str], tools: Sequence[ToolDef] = TOOLS) -> list[Finding]:
+def read(text_format: TextFormat, pieces: Sequence[str], tools: Sequence[ToolDef] = TOOLS) -> list[ProseOrCall]:
     """What a parser finds in pieces; neighbouring prose joined."""
     parser = text_format.parser(tools)
-    found: list[Finding] = []
+    found: list[ProseOrCall] = []
     prose: list[Prose] = []
     for finding in [*(f for piece in pieces for f in parser.feed(piece)), *parser.close()]:
         if isinstance(finding, Prose) and (not prose or prose[-1].end == finding.start):

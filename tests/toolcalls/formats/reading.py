@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import Finding, Prose, TextCall, get
+from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall, get
 
 Said = list[Any]
 """Prose as text; a call as (name, input, *problems), then "nested", then "id …"."""
@@ -32,11 +32,11 @@ TOOLS = (
 )
 
 
-def findings(name: str, pieces: Iterable[str], tools: Sequence[ToolDef] = TOOLS) -> list[Finding]:
+def findings(name: str, pieces: Iterable[str], tools: Sequence[ToolDef] = TOOLS) -> list[ProseOrCall]:
     """What a format finds, neighbouring prose joined."""
     parser = get(name).parser(tools)
     found = [f for piece in pieces for f in parser.feed(piece)]
-    joined: list[Finding] = []
+    joined: list[ProseOrCall] = []
     for f in [*found, *parser.close()]:
         last = joined[-1] if joined else None
         if isinstance(f, Prose) and isinstance(last, Prose):

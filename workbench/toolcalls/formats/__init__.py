@@ -36,8 +36,8 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "Finding",
     "Prose",
+    "ProseOrCall",
     "TextCall",
     "TextFormat",
     "TextParser",
@@ -88,17 +88,17 @@ class TextCall:
     places: tuple[tuple[int, int] | None, ...] = ()
 
 
-Finding: TypeAlias = Prose | TextCall
+ProseOrCall: TypeAlias = Prose | TextCall
 
 
 class TextParser(Protocol):
     """Reads one text piece by piece."""
 
-    def feed(self, text: str) -> list[Finding]:
+    def feed(self, text: str) -> list[ProseOrCall]:
         """Findings that are certain now, in order. Never raises on hostile text."""
         ...
 
-    def close(self) -> list[Finding]:
+    def close(self) -> list[ProseOrCall]:
         """The remaining findings at the end of the text; an unclosed call is reported with the text it has."""
         ...
 

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from workbench.errors import WireError
 from workbench.ir import ToolDef
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.formats import Finding, Prose, TextCall
+from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
 from workbench.toolcalls.formats._tags import Tag
 from workbench.toolcalls.json_text import JsonTracker, toggles
@@ -92,7 +92,7 @@ def calls_behind(grammar: Grammar, text: str, at: int, tools: Sequence[ToolDef],
     This happens at most once: text that was inside strings is outside of them in the second reading.
     """
     parser = TagParser(grammar, tools)
-    found: list[Finding] = [*parser.feed(text), *parser.close()]
+    found: list[ProseOrCall] = [*parser.feed(text), *parser.close()]
     calls = (f for f in found if not isinstance(f, Prose))
     return [replace(c, start=c.start + at, end=c.end + at, is_nested=c.is_nested or is_nested) for c in calls]
 

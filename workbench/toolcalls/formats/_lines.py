@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from workbench import regex
-from workbench.toolcalls.formats import Finding, Prose, TextCall
+from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 
 HOLD, RELEASE, RESTART = range(3)
 """Meaning of a further line. HOLD: it may still be a call. RELEASE: all held text is prose. RESTART: the text before
@@ -59,9 +59,9 @@ class LineParser:
         self._before = ""
         self._is_start = True
         self._is_nested = False
-        self._out: list[Finding] = []
+        self._out: list[ProseOrCall] = []
 
-    def feed(self, text: str) -> list[Finding]:
+    def feed(self, text: str) -> list[ProseOrCall]:
         self._out = []
         if "\n" not in text:
             self._piece(text)
@@ -70,7 +70,7 @@ class LineParser:
                 self._piece(line)
         return self._out
 
-    def close(self) -> list[Finding]:
+    def close(self) -> list[ProseOrCall]:
         self._out = []
         if self._line:
             self._end_line("".join(self._line))

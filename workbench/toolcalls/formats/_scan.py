@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from workbench.ir import ToolDef
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.formats import Finding, Prose, TextCall
+from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._markdown import MarkdownCode
 from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags
 
@@ -168,14 +168,14 @@ class TagParser:
         self._code = MarkdownCode()
         self._is_nested = False
         self._returns = 0
-        self._out: list[Finding] = []
+        self._out: list[ProseOrCall] = []
 
     @property
     def tags(self) -> Tags:
         """Every tag of the format."""
         return self._tags
 
-    def feed(self, text: str) -> list[Finding]:
+    def feed(self, text: str) -> list[ProseOrCall]:
         """Findings that are certain now."""
         self._fresh.append(text)
         if self._awaited not in text or (self._is_passing and self._passes()):
@@ -211,11 +211,11 @@ class TagParser:
         self._awaited, self._is_waiting = last, False
         return True
 
-    def close(self) -> list[Finding]:
+    def close(self) -> list[ProseOrCall]:
         """The remaining findings."""
         return self._work(final=True)
 
-    def _work(self, *, final: bool) -> list[Finding]:
+    def _work(self, *, final: bool) -> list[ProseOrCall]:
         fresh = "".join(self._fresh)
         self._fresh.clear()
         self._window += fresh

@@ -15,7 +15,7 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.call_problems import NO_NAME, TRAILING
-from workbench.toolcalls.formats import Finding, TextCall, TextParser
+from workbench.toolcalls.formats import ProseOrCall, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import (
     JsonCall,
     LocatedCall,
@@ -141,7 +141,7 @@ class _LlamaParser:
         self._pending: list[str] | None = []
         self._is_bare = False
 
-    def feed(self, text: str) -> list[Finding]:
+    def feed(self, text: str) -> list[ProseOrCall]:
         if self._pending is None:
             return self._tagged.feed(text)
         self._pending.append(text)
@@ -152,11 +152,11 @@ class _LlamaParser:
             return []
         return self._pass_on()
 
-    def _pass_on(self) -> list[Finding]:
+    def _pass_on(self) -> list[ProseOrCall]:
         text, self._pending = "".join(self._pending or ()), None
         return self._tagged.feed(text)
 
-    def close(self) -> list[Finding]:
+    def close(self) -> list[ProseOrCall]:
         if self._is_bare and self._pending is not None:
             found = self._bare("".join(self._pending))
             if found:
@@ -164,7 +164,7 @@ class _LlamaParser:
         passed = self._pass_on() if self._pending is not None else []
         return [*passed, *self._tagged.close()]
 
-    def _bare(self, text: str) -> list[Finding]:
+    def _bare(self, text: str) -> list[ProseOrCall]:
         over = _OVER.search(text, max(0, len(text) - 200))
         end = over.start() if over else len(text)
         calls = calls_only(text[:end], names_of(self._tools), _SEPARATORS)

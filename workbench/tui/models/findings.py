@@ -49,25 +49,25 @@ def exchange_range(finding: Finding) -> str:
     return first if finding.last in (None, finding.exchange) else f"{first}–{(finding.last or 0) + 1:,}"
 
 
-def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str = ()) -> list[Line]:
+def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str | None = None) -> list[Line]:
     """Message, repairs, origin, evidence, response of the provider, and source of a finding.
 
     Args:
-        repairs: the repairs, or the reason why they are not known.
+        repairs: the repairs, or the reason why they are not known; None for those that the finding has.
     """
-    made = wrap(finding.message, width, "strong", indent=2)
-    known = finding.repairs if repairs == () else repairs
-    if known:
-        made += repair_body(known, width)
-    made += _decision(finding, width)
+    lines = wrap(finding.message, width, "strong", indent=2)
+    offers = finding.repairs if repairs is None else repairs
+    if offers:
+        lines += repair_body(offers, width)
+    lines += _decision(finding, width)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
         ("seen", finding.evidence, ""),
-        ("answer", finding.refusal, "error"),
+        ("response", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
-        made += labelled_lines(label, text, width, style, has_links=label == "source")
-    return made
+        lines += labelled_lines(label, text, width, style, has_links=label == "source")
+    return lines
 
 
 def _decision(finding: Finding, width: int) -> list[Line]:
@@ -128,13 +128,14 @@ def next_of(severity: str, findings: Sequence[Finding], current: int | None, exc
         exchange: index of the current exchange.
         step: 1 or -1.
     """
-    breaks = [n for n, f in enumerate(findings) if f.severity == severity]
-    if current is not None and findings[current].severity == severity:
-        beyond = [n for n in breaks if (n > current if step > 0 else n < current)]
-    else:
-        beyond = [
-            n for n in breaks if (findings[n].exchange >= exchange if step > 0 else findings[n].exchange < exchange)
-        ]
+    at = current if current is not None and findings[current].severity == severity else None
+
+    def is_beyond(number: int) -> bool:
+        if at is not None:
+            return number > at if step > 0 else number < at
+        return (findings[number].exchange >= exchange) is (step > 0)
+
+    beyond = [n for n, finding in enumerate(findings) if finding.severity == severity and is_beyond(n)]
     if not beyond:
         return None
     return beyond[0] if step > 0 else beyond[-1]
@@ -149,7 +150,7 @@ def first_break(findings: Sequence[Finding]) -> int | None:
 LOOKING = "searching for a repair …"
 """Shown in place of repairs until they are known."""
 
-LABEL = 10
+LABEL = 12
 """Columns of the label before the lines of a finding."""
 
 

@@ -26,7 +26,7 @@ class ExportProgress(Message):
     def __init__(self, number: int, done: int, total: int) -> None:
         super().__init__()
         self.number = number
-        self.words = f"{progress_bar(done, total)} {min(100, done * 100 // total)} % · esc: cancel"
+        self.words = f"{progress_bar(done, total)} {min(100, done * 100 // max(1, total))} % · esc: cancel"
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ExportProgress)
