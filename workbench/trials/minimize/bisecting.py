@@ -60,7 +60,7 @@ class Bisection:
     def __init__(self, bench: BodyJudge, budget: int = 0) -> None:
         self.body_judge, self.budget, self.calls = bench, budget, 0
         self._outcomes: dict[bytes, tuple[Failure | None, str]] = {}
-        self._judged: dict[int, JudgedBody] = {}
+        self._bodies: dict[int, JudgedBody] = {}
         self._lengths: dict[int, int] = {}
         rows = bench.inspector.rows
         mine = rows[bench.index].conversation
@@ -101,15 +101,15 @@ class Bisection:
 
     def _judge(self, whole: JudgedBody, end: int) -> JudgedBody:
         """Judge a prefix in the place of the exchange that sent it, so that nothing later is known."""
-        if end not in self._judged:
+        if end not in self._bodies:
             at = (
                 bisect_left(self._rows, end, key=self._length)
                 if end < len(whole.decoded_exchange.messages(REQUEST))
                 else None
             )
             place = self.body_judge.index if at is None or at == len(self._rows) else self._rows[at]
-            self._judged[end] = self.body_judge.judge(_prefix(whole, end), place)
-        return self._judged[end]
+            self._bodies[end] = self.body_judge.judge(_prefix(whole, end), place)
+        return self._bodies[end]
 
     def _length(self, index: int) -> int:
         """Number of messages of another request of the conversation."""
@@ -119,20 +119,20 @@ class Bisection:
 
     def _holds(self, whole: JudgedBody, end: int) -> Steps[bool]:
         """The conversation can be continued from this prefix."""
-        judged = self._judge(whole, end)
+        body = self._judge(whole, end)
         if not self.budget:
             yield None
-            return judged.failure is None
-        key = body_digest(judged.text)
+            return body.failure is None
+        key = body_digest(body.text)
         if key not in self._outcomes and self.calls >= self.budget:
             self._is_spent = True
             return False
         if key not in self._outcomes:
             self.calls += 1
-            asked = yield judged.text
-            assert asked is not None  # the driver answers every yielded body
-            error = asked.response.error if asked.response else None
-            failure = target_failure(asked.status, asked.response, judged.failure)
+            verdict = yield body.text
+            assert verdict is not None  # the driver answers every yielded body
+            error = verdict.response.error if verdict.response else None
+            failure = target_failure(verdict.status, verdict.response, body.failure)
             self._outcomes[key] = failure, error.message if error else ""
         return self._outcomes[key][0] is None
 
@@ -166,11 +166,11 @@ class Bisection:
 
 def _ends(messages: Sequence[Message]) -> list[int]:
     """Lengths of the prefixes that a client would have sent: those before an answer of the model."""
-    said = [message.role in ("assistant", "model") for message in messages]
-    return [n for n in range(1, len(said)) if said[n] and not said[n - 1]] + [len(said)]
+    of_model = [message.role in ("assistant", "model") for message in messages]
+    return [n for n in range(1, len(of_model)) if of_model[n] and not of_model[n - 1]] + [len(of_model)]
 
 
 def _prefix(whole: JudgedBody, end: int) -> bytes:
     messages = whole.decoded_exchange.messages(REQUEST)
-    gone = dict.fromkeys(message.pointer for message in messages[end:] if message.pointer)
-    return patch.apply(whole.text, [patch.Remove(pointer) for pointer in gone])
+    pointers = dict.fromkeys(message.pointer for message in messages[end:] if message.pointer)
+    return patch.apply(whole.text, [patch.Remove(pointer) for pointer in pointers])

@@ -71,10 +71,10 @@ async def drive(
     reply: TargetVerdict | None = None
     while True:
         try:
-            wanted = steps.send(reply)
+            body = steps.send(reply)
         except StopIteration as done:
             value: T = done.value
             return value
-        reply = await ask(wanted) if wanted is not None else None
+        reply = await ask(body) if body is not None else None
         await sleep(0)
         stepped()

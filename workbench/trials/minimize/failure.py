@@ -44,8 +44,8 @@ class Failure:
     words: str = ""
 
     def __str__(self) -> str:
-        told = [self.verdict, str(self.status or ""), self.type, self.code, self.rule or self.readable_words]
-        return " · ".join(dict.fromkeys(word for word in told if word))
+        facts = [self.verdict, str(self.status or ""), self.type, self.code, self.rule or self.readable_words]
+        return " · ".join(dict.fromkeys(word for word in facts if word))
 
     @property
     def readable_words(self) -> str:
@@ -85,9 +85,9 @@ def target_failure(status: int, response: ModelResponse | None, expected: Failur
     if status < 400:
         return expected if expected and expected.verdict == SUSPICIOUS else None
     error = response.error if response else None
-    told = error.message if error else ""
+    message = error.message if error else ""
     template = expected.words if expected else ""
-    words = template if template and Template(template).find(plain(told)) else without_values(told)
+    words = template if template and Template(template).find(plain(message)) else without_values(message)
     verdict = UNREADABLE if expected and expected.verdict == UNREADABLE else REFUSES
     rule = expected.rule if expected and expected.verdict == REFUSES else ""
     return Failure(verdict, rule, status, (error and error.type) or "", str((error and error.code) or ""), words)
@@ -177,10 +177,10 @@ class BodyJudge:
         index = self.index if at is None else at
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.inspector.known)
         trial = self.inspector.judge(decoded, self.contract)
-        judged = JudgedBody(text, contract_failure(trial), trial)
+        body = JudgedBody(text, contract_failure(trial), trial)
         if index == self.index:
-            self._known[body_digest(text)] = judged.failure
-        return judged
+            self._known[body_digest(text)] = body.failure
+        return body
 
     def failure(self, text: bytes) -> Failure | None:
         """Failure of a body, cached; None if it is accepted."""

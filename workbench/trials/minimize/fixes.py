@@ -111,17 +111,17 @@ class FixSearch:
             changes = list(_changes(self.body_judge, earlier))
             if not changes or not (yield from self._passes(changes)):
                 continue
-            kept = yield from self._minimal(changes)
-            whole = yield from self._complete(changes, kept)
+            smallest = yield from self._minimal(changes)
+            whole = yield from self._complete(changes, smallest)
             loss = RepairCost.NONE if _continues(changes, earlier) else RepairCost.DROPPED
             self.found.append(self._fix_of(whole, earlier.index, loss))
-            if whole != kept:
-                self.found.append(replace(self._fix_of(kept, earlier.index, loss), is_part=True))
+            if whole != smallest:
+                self.found.append(replace(self._fix_of(smallest, earlier.index, loss), is_part=True))
             return
 
     def _fix_of(self, changes: list[patch.Change], index: int, loss: RepairCost) -> MinimalFix:
-        made = patch.apply(self.body_judge.text, changes)
-        is_accepted = self.body_judge.failure(made) is None
+        text = patch.apply(self.body_judge.text, changes)
+        is_accepted = self.body_judge.failure(text) is None
         repair = Repair(
             _title(changes, index),
             is_accepted,
@@ -129,22 +129,22 @@ class FixSearch:
         )
         if any(map(_is_rewritten, repair.edits)):
             loss = RepairCost.DROPPED
-        return MinimalFix(repair, made, _size(repair), index, loss)
+        return MinimalFix(repair, text, _size(repair), index, loss)
 
-    def _complete(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
+    def _complete(self, changes: list[patch.Change], minimal: list[patch.Change]) -> Steps[list[patch.Change]]:
         """The minimal changes plus those of the same elements, if the request passes with all of them."""
         body = loads(self.body_judge.text)
         element = {id(c): _element(c, changes, body) for c in changes}
-        elements, kinds = {element[id(c)] for c in kept}, {_kind(c) for c in kept}
-        wanted, tried = list[patch.Change](), 0
+        elements, kinds = {element[id(c)] for c in minimal}, {_kind(c) for c in minimal}
+        result, single_tries = list[patch.Change](), 0
         for change in changes:
             belongs = element[id(change)] in elements
-            if not belongs and len(kept) == 1 and _kind(change) in kinds and tried < MOST_SINGLE:
-                tried += 1
+            if not belongs and len(minimal) == 1 and _kind(change) in kinds and single_tries < MOST_SINGLE:
+                single_tries += 1
                 belongs = yield from self._passes([change])
             if belongs:
-                wanted.append(change)
-        return wanted if wanted != kept and (yield from self._passes(wanted)) else kept
+                result.append(change)
+        return result if result != minimal and (yield from self._passes(result)) else minimal
 
     def _minimal(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
         """Changes without which it would still fail: a single sufficient one, else by halves, then one by one."""
@@ -184,11 +184,11 @@ class FixSearch:
         key = body_digest(text)
         if key not in self._failures:
             self.calls += 1
-            asked = yield text
-            assert asked is not None  # the driver answers every yielded body
-            self._failures[key] = target_failure(asked.status, asked.response, self.body_judge.failure(text))
-        told = self._failures[key]
-        return told is None or (told.verdict == "suspicious" and told != self.failure)
+            verdict = yield text
+            assert verdict is not None  # the driver answers every yielded body
+            self._failures[key] = target_failure(verdict.status, verdict.response, self.body_judge.failure(text))
+        failure = self._failures[key]
+        return failure is None or (failure.verdict == "suspicious" and failure != self.failure)
 
 
 def _earlier(bench: BodyJudge) -> list[DecodedExchange]:
@@ -197,15 +197,15 @@ def _earlier(bench: BodyJudge) -> list[DecodedExchange]:
     here, recorded = rows[bench.index], inspector.detail(bench.index).decoded
     parent = recorded.exchange.parent
     before = [row for row in rows[: bench.index] if row.protocol == bench.protocol]
-    wanted = [row.index for row in before if parent and row.summary.id == parent]
-    wanted += [bench.index] if recorded.request_text != bench.text and recorded.protocol == bench.protocol else []
-    wanted += [row.index for row in reversed(before) if row.conversation == here.conversation]
-    wanted += [row.index for row in reversed(before)]
+    candidates = [row.index for row in before if parent and row.summary.id == parent]
+    candidates += [bench.index] if recorded.request_text != bench.text and recorded.protocol == bench.protocol else []
+    candidates += [row.index for row in reversed(before) if row.conversation == here.conversation]
+    candidates += [row.index for row in reversed(before)]
     found = list[DecodedExchange]()
-    for index in list(dict.fromkeys(wanted))[: 2 * MOST_EARLIER]:
+    for index in list(dict.fromkeys(candidates))[: 2 * MOST_EARLIER]:
         detail = inspector.detail(index)
-        asked = [f for f in detail.row.findings if f.side == REQUEST]
-        failure = of_judgement(judge(asked, detail.contract))
+        in_request = [f for f in detail.row.findings if f.side == REQUEST]
+        failure = of_judgement(judge(in_request, detail.contract))
         is_refused = (detail.row.summary.status or 0) >= 400
         if failure is None or (failure.verdict == "suspicious" and not is_refused):
             found.append(detail.decoded)
@@ -247,9 +247,9 @@ def _element(change: patch.Change, changes: list[patch.Change], body: JsonValue)
     if index is not None:
         return "/".join(steps[: index + 1])
     above = "/".join(steps[:-1])
-    held = value_at(body, above) if above else None
+    parent = value_at(body, above) if above else None
     changed = {c.pointer.removeprefix(f"{above}/").split("/")[0] for c in changes if c.pointer.startswith(f"{above}/")}
-    return above if isinstance(held, dict) and {escape(key) for key in held} <= changed else change.pointer
+    return above if isinstance(parent, dict) and {escape(key) for key in parent} <= changed else change.pointer
 
 
 def _kind(change: patch.Change) -> tuple[type, str]:
@@ -273,8 +273,8 @@ def _pointer_list(pointers: list[str]) -> str:
 
 def _size(repair: Repair) -> int:
     """Bytes removed and characters added."""
-    gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in repair.edits)
-    return gone + sum(_length(e.new) for e in repair.edits if e.op != "remove")
+    byte_count = sum(e.span[1] - e.span[0] if e.span else 0 for e in repair.edits)
+    return byte_count + sum(_length(e.new) for e in repair.edits if e.op != "remove")
 
 
 def _length(value: Any) -> int:

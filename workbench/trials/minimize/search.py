@@ -143,11 +143,11 @@ class MinimizeSearch:
         key = body_digest(text)
         if key not in self._verdicts:
             self.calls += 1
-            asked = yield text
-            assert asked is not None  # the driver answers every yielded body
-            self._verdicts[key] = asked
-        told = self._verdicts[key]
-        return target_failure(told.status, told.response, self.body_judge.failure(text))
+            reply = yield text
+            assert reply is not None  # the driver answers every yielded body
+            self._verdicts[key] = reply
+        verdict = self._verdicts[key]
+        return target_failure(verdict.status, verdict.response, self.body_judge.failure(text))
 
     def _fails_there(self, text: bytes) -> Steps[bool]:
         """The target fails it in the same way; False once the budget is spent."""
@@ -197,11 +197,11 @@ class MinimizeSearch:
     def _try_changes(self, changes: Iterable[patch.Change]) -> Steps[bool]:
         """Apply changes, and keep them if it still fails in the same way."""
         assert self.view
-        wanted = list(dict.fromkeys(changes))
-        if not self._asks and patch.Remove(MODEL) in wanted:
+        distinct = list(dict.fromkeys(changes))
+        if not self._asks and patch.Remove(MODEL) in distinct:
             return False
         try:
-            text = patch.apply(self.view.text, wanted)
+            text = patch.apply(self.view.text, distinct)
         except WorkbenchError:
             return False
         return (yield from self._try_body(text))
@@ -291,14 +291,14 @@ class MinimizeSearch:
             return
         here = {n for n, group in enumerate(members) if anchored & set(group)}
         last = len(members) - 1
-        kept = [here, here | {0}, here | {last}, here | {0, last}]
+        subsets = [here, here | {0}, here | {last}, here | {0, last}]
         width = 1
         while here and width <= min(MOST_NEIGHBOURS, last):
-            kept.append({0, last} | {n for n in range(last + 1) if min(abs(n - h) for h in here) <= width})
+            subsets.append({0, last} | {n for n in range(last + 1) if min(abs(n - h) for h in here) <= width})
             width *= 2
-        for group in dict.fromkeys(frozenset(k) for k in kept if k):
-            gone = [unit for n, unit in enumerate(listed) if n not in group]
-            if gone and (yield from self._try_changes(chain.from_iterable(gone))):
+        for group in dict.fromkeys(frozenset(k) for k in subsets if k):
+            outside = [unit for n, unit in enumerate(listed) if n not in group]
+            if outside and (yield from self._try_changes(chain.from_iterable(outside))):
                 return
 
     def _remove_other_tools(self) -> Steps[None]:

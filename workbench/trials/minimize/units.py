@@ -79,37 +79,37 @@ FREE = frozenset(
 """Members with free content: arguments, results, schemas."""
 
 
-def turns(judged: JudgedBody) -> list[Unit]:
+def turns(body: JudgedBody) -> list[Unit]:
     """A user message with everything up to the next one."""
-    return _removals(judged, _turns(judged))
+    return _removals(body, _turns(body))
 
 
-def rounds(judged: JudgedBody) -> list[Unit]:
+def rounds(body: JudgedBody) -> list[Unit]:
     """Messages, each with the results of its calls and the reasoning before it."""
-    return _removals(judged, groups(judged))
+    return _removals(body, groups(body))
 
 
-def _removals(judged: JudgedBody, members: list[list[int]]) -> list[Unit]:
-    messages = judged.decoded_exchange.messages("request")
+def _removals(body: JudgedBody, members: list[list[int]]) -> list[Unit]:
+    messages = body.decoded_exchange.messages("request")
     units = (tuple(dict.fromkeys(Remove(messages[n].pointer) for n in group)) for group in members)
     return [unit for unit in units if all(c.pointer for c in unit)]
 
 
-def _turns(judged: JudgedBody) -> list[list[int]]:
-    made: list[list[int]] = []
-    messages = judged.decoded_exchange.messages("request")
-    for group in groups(judged):
+def _turns(body: JudgedBody) -> list[list[int]]:
+    turn_groups: list[list[int]] = []
+    messages = body.decoded_exchange.messages("request")
+    for group in groups(body):
         first = messages[group[0]]
         is_asked = first.role == "user" and not any(first.tool_results())
-        if is_asked or not made:
-            made.append([])
-        made[-1] += group
-    return made
+        if is_asked or not turn_groups:
+            turn_groups.append([])
+        turn_groups[-1] += group
+    return turn_groups
 
 
-def groups(judged: JudgedBody) -> list[list[int]]:
+def groups(body: JudgedBody) -> list[list[int]]:
     """Indices of messages that belong together by their calls, in order of the first of each."""
-    messages = judged.decoded_exchange.messages("request")
+    messages = body.decoded_exchange.messages("request")
     parent = list(range(len(messages)))
 
     def root(n: int) -> int:
@@ -117,14 +117,14 @@ def groups(judged: JudgedBody) -> list[list[int]]:
             n = parent[n]
         return n
 
-    for line in judged.closure.lines:
+    for line in body.closure.lines:
         refs = [ref for ref in (line.call, line.stands_for, *line.results) if ref and ref.side == "request"]
         for ref in refs[1:]:
             low, high = sorted((root(refs[0].message), root(ref.message)))
             parent[high] = low
     for n, message in enumerate(messages[:-1]):
         only_reasoning = message.parts and all(isinstance(p, Reasoning) for p in message.parts)
-        if only_reasoning and judged.decoded_exchange.request and judged.decoded_exchange.request.itemized:
+        if only_reasoning and body.decoded_exchange.request and body.decoded_exchange.request.itemized:
             low, high = sorted((root(n), root(n + 1)))
             parent[high] = low
     found: defaultdict[int, list[int]] = defaultdict(list)
@@ -133,10 +133,10 @@ def groups(judged: JudgedBody) -> list[list[int]]:
     return [found[n] for n in sorted(found)]
 
 
-def pairs(judged: JudgedBody) -> list[Unit]:
+def pairs(body: JudgedBody) -> list[Unit]:
     """Calls with their results, if their messages contain more."""
-    messages, made = judged.decoded_exchange.messages("request"), list[Unit]()
-    for line in judged.closure.lines:
+    messages, units = body.decoded_exchange.messages("request"), list[Unit]()
+    for line in body.closure.lines:
         refs = [ref for ref in (line.call, *line.results) if ref and ref.side == "request"]
         pointers = []
         for ref in refs:
@@ -144,35 +144,35 @@ def pairs(judged: JudgedBody) -> list[Unit]:
             part = message.parts[ref.part]
             pointers.append(message.pointer if len(message.parts) == 1 else message.absolute(part))
         if refs:
-            made.append(tuple(Remove(pointer) for pointer in dict.fromkeys(pointers)))
-    return made
+            units.append(tuple(Remove(pointer) for pointer in dict.fromkeys(pointers)))
+    return units
 
 
-def tools(judged: JudgedBody) -> list[Unit]:
+def tools(body: JudgedBody) -> list[Unit]:
     """Declared tools."""
-    request = judged.decoded_exchange.request
+    request = body.decoded_exchange.request
     return [(Remove(tool.pointer),) for tool in request.tools if tool.pointer] if request else []
 
 
-def properties(judged: JudgedBody) -> list[Unit]:
+def properties(body: JudgedBody) -> list[Unit]:
     """Schema properties, with their entries in ``required``."""
-    made = list[Unit]()
-    for pointer, value in _walk("", judged.value):
+    units = list[Unit]()
+    for pointer, value in _walk("", body.value):
         if not isinstance(value, dict) or not isinstance(value.get("properties"), dict):
             continue
         required = value.get("required")
         names = required if isinstance(required, list) else []
         for name in value["properties"]:
             mentioned = [Remove(f"{pointer}/required/{n}") for n, other in enumerate(names) if other == name]
-            made.append((Remove(f"{pointer}/properties/{escape(name)}"), *mentioned))
-    return made
+            units.append((Remove(f"{pointer}/properties/{escape(name)}"), *mentioned))
+    return units
 
 
 def nodes(depth: int) -> Lister:
     """Members and elements at a depth: parameters at 1, messages and tools at 2, parts at 4, and so on."""
 
-    def list_units(judged: JudgedBody) -> list[Unit]:
-        found = (p for p, _ in _walk("", judged.value) if p.count("/") == depth and not _is_frame(p))
+    def list_units(body: JudgedBody) -> list[Unit]:
+        found = (p for p, _ in _walk("", body.value) if p.count("/") == depth and not _is_frame(p))
         return [(Remove(pointer),) for pointer in found]
 
     return list_units
@@ -184,37 +184,37 @@ def _is_frame(pointer: str) -> bool:
     return bool(inner) and inner[-1] in FRAME and not FREE & set(inner[:-1])
 
 
-def depth_of(judged: JudgedBody) -> int:
+def depth_of(body: JudgedBody) -> int:
     """Number of levels of the body."""
-    return max((pointer.count("/") for pointer, _ in _walk("", judged.value)), default=0)
+    return max((pointer.count("/") for pointer, _ in _walk("", body.value)), default=0)
 
 
-def arguments(judged: JudgedBody) -> list[Unit]:
+def arguments(body: JudgedBody) -> list[Unit]:
     """Argument texts of calls, reduced: empty, or without one argument."""
-    made = list[Unit]()
-    for message in judged.decoded_exchange.messages("request"):
+    units = list[Unit]()
+    for message in body.decoded_exchange.messages("request"):
         for part in message.parts:
             if isinstance(part, ToolCallIR) and part.raw and isinstance(part.input, dict) and part.input:
-                pointer, held = message.absolute(part, "input"), part.input
-                made.append((Replace(pointer, "{}"),))
-                rest = ({k: v for k, v in held.items() if k != key} for key in held if len(held) > 1)
-                made += ((Replace(pointer, dumps(less).decode()),) for less in rest)
-    return made
+                pointer, members = message.absolute(part, "input"), part.input
+                units.append((Replace(pointer, "{}"),))
+                rest = ({k: v for k, v in members.items() if k != key} for key in members if len(members) > 1)
+                units += ((Replace(pointer, dumps(less).decode()),) for less in rest)
+    return units
 
 
-def empty_texts(judged: JudgedBody) -> list[Unit]:
+def empty_texts(body: JudgedBody) -> list[Unit]:
     """Texts, emptied."""
-    return [(Replace(pointer, ""),) for pointer, text in texts(judged) if text]
+    return [(Replace(pointer, ""),) for pointer, text in texts(body) if text]
 
 
-def first_characters(judged: JudgedBody) -> list[Unit]:
+def first_characters(body: JudgedBody) -> list[Unit]:
     """Texts, cut to the first character."""
-    return [(Replace(pointer, text[:1]),) for pointer, text in texts(judged) if len(text) > 1]
+    return [(Replace(pointer, text[:1]),) for pointer, text in texts(body) if len(text) > 1]
 
 
-def texts(judged: JudgedBody) -> Iterator[tuple[str, str]]:
+def texts(body: JudgedBody) -> Iterator[tuple[str, str]]:
     """(pointer, text) of all content; names and ids are no texts."""
-    for pointer, value in _walk("", judged.value):
+    for pointer, value in _walk("", body.value):
         key = pointer.rpartition("/")[2]
         if isinstance(value, str) and key not in KEPT_WHOLE and not key.lower().endswith(("_id", "uuid", "callid")):
             yield pointer, value
@@ -224,10 +224,10 @@ def _walk(at: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     """Every value with its pointer, the outer ones first."""
     waiting = [(at, value)]
     while waiting:
-        pointer, held = waiting.pop()
+        pointer, node = waiting.pop()
         if pointer:
-            yield pointer, held
-        if isinstance(held, dict):
-            waiting += [(f"{pointer}/{escape(key)}", inner) for key, inner in reversed(held.items())]
-        elif isinstance(held, list):
-            waiting += [(f"{pointer}/{n}", held[n]) for n in range(len(held) - 1, -1, -1)]
+            yield pointer, node
+        if isinstance(node, dict):
+            waiting += [(f"{pointer}/{escape(key)}", inner) for key, inner in reversed(node.items())]
+        elif isinstance(node, list):
+            waiting += [(f"{pointer}/{n}", node[n]) for n in range(len(node) - 1, -1, -1)]

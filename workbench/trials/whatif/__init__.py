@@ -65,15 +65,16 @@ def select(
     Raises:
         UsageError: there is no such variant.
     """
-    every, asked = tuple(request_variants), tuple(names)
-    for name in asked:
+    every, selectors = tuple(request_variants), tuple(names)
+    for name in selectors:
         if not any(_is_named(variant, name) for variant in every):
             known = ", ".join(variant.name for variant in every)
             raise UsageError(f"no variant named {name!r}", hint=f"known: {known}")
     return tuple(
         variant
         for variant in every
-        if variant.name in asked or (any(_is_named(variant, name) for name in asked) and _may_be_tried(variant, spoken))
+        if variant.name in selectors
+        or (any(_is_named(variant, name) for name in selectors) and _may_be_tried(variant, spoken))
     )
 
 

@@ -124,25 +124,25 @@ def _outcome(
     variant: RequestVariant, outgoing: Outgoing, exchange: Exchange, index: int, inspector: Inspector
 ) -> VariantOutcome:
     """Outcome of a finished exchange."""
-    asked, answered = exchange.request, exchange.response
-    assert asked
+    request, response = exchange.request, exchange.response
+    assert request
     label, protocol = outgoing.target.contract, outgoing.protocol or None
-    trial = inspector.trial(index, asked, provider=label, protocol=protocol, response=answered)
+    trial = inspector.trial(index, request, provider=label, protocol=protocol, response=response)
     answer, losses = trial.decoded.response, len(outgoing.losses)
     calls = tuple(call.name or "" for m in (answer.messages if answer else ()) for _, call in m.tool_calls())
-    verdict, finding = _verdict(trial, answered.status if answered else 0)
+    verdict, finding = _verdict(trial, response.status if response else 0)
     words = _text(trial, exchange)
     return VariantOutcome(variant, outgoing.target, verdict, words, exchange, finding, calls, losses, trial.decoded)
 
 
 def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
     """The target's verdict first; findings count if it did not refuse."""
-    judged = trial.judgement
+    judgement = trial.judgement
     if not 200 <= status < 300:
-        return (Verdict.REFUSES if _is_refused(trial, status) else Verdict.UNKNOWN), judged.finding
+        return (Verdict.REFUSES if _is_refused(trial, status) else Verdict.UNKNOWN), judgement.finding
     wrong = [f for f in trial.findings if f.severity is Severity.ERROR and f.side == RESPONSE]
-    finding = judged.finding or next(iter(wrong), None)
-    is_broken = wrong or judged.verdict in (Verdict.REFUSES, Verdict.SUSPICIOUS)
+    finding = judgement.finding or next(iter(wrong), None)
+    is_broken = wrong or judgement.verdict in (Verdict.REFUSES, Verdict.SUSPICIOUS)
     return (Verdict.SUSPICIOUS if is_broken else Verdict.ACCEPTS), finding
 
 

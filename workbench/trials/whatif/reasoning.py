@@ -80,10 +80,10 @@ def _after_next_item(subject: VariedRequest, ref: NodeRef) -> list[Change]:
 def _into_content(subject: VariedRequest, message: Message, part: Reasoning) -> list[Change]:
     """Move a reasoning string into the content, in the tags that templates use."""
     at = f"{message.pointer}/content"
-    held = subject.fault.value(at)
-    if not part.text or not (held is None or isinstance(held, str)):
+    content = subject.fault.value(at)
+    if not part.text or not (content is None or isinstance(content, str)):
         return []
-    text = f"<think>\n{part.text}\n</think>\n\n{held or ''}"
+    text = f"<think>\n{part.text}\n</think>\n\n{content or ''}"
     body = subject.fault.value(message.pointer)
     is_there = isinstance(body, dict) and "content" in body
     return [Remove(message.pointer + element_pointer(part)), Replace(at, text) if is_there else Insert(at, text)]

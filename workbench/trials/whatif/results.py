@@ -24,7 +24,7 @@ VARIANTS = (reverse_results,)
 def _groups(subject: VariedRequest) -> Iterator[list[str]]:
     """Pointers of neighbouring results: elements of one message, or separate messages."""
     messages = [(m, [p for p in m.parts if isinstance(p, ToolResultIR)]) for m in subject.request.messages]
-    for alone, group in groupby(messages, key=lambda held: _is_alone(held[1])):
+    for alone, group in groupby(messages, key=lambda pair: _is_alone(pair[1])):
         if alone:
             yield [message.pointer for message, _ in group]
         else:
