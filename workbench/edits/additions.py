@@ -42,22 +42,22 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
         message: pointer of it.
         at: index in its list, None to append; if the message is one text, 0 means before it.
     """
-    adapter, held = adapter_of(decoded), _message(decoded, message)
-    role = "assistant" if any(held.tool_calls()) or held.role in ("assistant", "model") else "user"
-    if any(element_pointer(part) == "" for part in held.parts):
+    adapter, target = adapter_of(decoded), _message(decoded, message)
+    role = "assistant" if any(target.tool_calls()) or target.role in ("assistant", "model") else "user"
+    if any(element_pointer(part) == "" for part in target.parts):
         raise LocalProtocolError("this item cannot contain text", where=message, hint="insert a message")
-    body, made = shape.round_trip(adapter, (Message(role, (Text(text),)),))
-    part = made.messages[0].parts[0]
+    body, sample = shape.round_trip(adapter, (Message(role, (Text(text),)),))
+    part = sample.messages[0].parts[0]
     place = list_position(part)
     key = place[0] if place else element_pointer(part)
     if decoded.request_index.span(message + key) is None:
-        return _insert_member(value_of(decoded, message), key[1:], value_at(body, made.messages[0].pointer + key))
+        return _insert_member(value_of(decoded, message), key[1:], value_at(body, sample.messages[0].pointer + key))
     value = value_of(decoded, message + key)
     if value.is_list:
         count = len(value.children)
         return (
             value.insert_element(
-                count if at is None else min(at, count), value.format_child(_block(decoded, held, text))
+                count if at is None else min(at, count), value.format_child(_block(decoded, target, text))
             ),
         )
     old = value.parsed_value
@@ -69,7 +69,7 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
             where=message,
             hint="edit that text, or insert a new message",
         )
-    blocks = [_block(decoded, held, old), _block(decoded, held, text)]
+    blocks = [_block(decoded, target, old), _block(decoded, target, text)]
     return (value.replace(value_of(decoded, message).format_child(blocks if at != 0 else blocks[::-1])),)
 
 
@@ -77,20 +77,20 @@ def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splic
     """Append a tool."""
     adapter = adapter_of(decoded)
     tools = decoded.request.tools if decoded.request else ()
-    asked = ModelRequest(adapter.name, "-", (Message("user", (Text("-"),)),), tools=(ToolDef(name, None, schema),))
-    body = adapter.write_request(asked)
+    sample = ModelRequest(adapter.name, "-", (Message("user", (Text("-"),)),), tools=(ToolDef(name, None, schema),))
+    body = adapter.write_request(sample)
     pointer = adapter.decode_request(dumps(body)).tools[0].pointer
     known = [t.pointer for t in tools if t.pointer.rpartition("/")[2].isdecimal()]
     if known:
-        held = value_of(decoded, parent_of(known[-1])[0])
-        return (held.insert_element(len(held.children), held.format_child(value_at(body, pointer))),)
+        parent = value_of(decoded, parent_of(known[-1])[0])
+        return (parent.insert_element(len(parent.children), parent.format_child(value_at(body, pointer))),)
     root, at = _root(decoded), ""
     for step in pointer.split("/")[1:]:
-        held = value_of(decoded, root + at)
+        parent = value_of(decoded, root + at)
         at = f"{at}/{step}"
         if decoded.request_index.span(root + at) is None:
-            new = held.format_child(value_at(body, at))
-            return (held.insert_element(0, new) if held.is_list else held.insert_member(step, new),)
+            new = parent.format_child(value_at(body, at))
+            return (parent.insert_element(0, new) if parent.is_list else parent.insert_member(step, new),)
     raise LocalProtocolError(
         "the list of tools contains an entry that is not a tool", where=root + at, hint="edit the list as JSON"
     )
@@ -105,19 +105,19 @@ def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: b
     """
     adapter = adapter_of(decoded)
     messages = decoded.messages(REQUEST)
-    number, asked = _call(decoded, call)
+    number, tool_call = _call(decoded, call)
     able = adapter.capabilities
-    name = asked.name if able.tools.result_names or not able.tools.call_ids or able.tools.ids_optional else None
-    result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.tools.error_flag else None, name)
-    written = shape.results(adapter, [asked], [result])
+    name = tool_call.name if able.tools.result_names or not able.tools.call_ids or able.tools.ids_optional else None
+    result = ToolResultIR(tool_call.id, (Text(text),), True if is_error and able.tools.error_flag else None, name)
+    nodes = shape.results(adapter, [tool_call], [result])
     calls, at = _turn(decoded, number)
-    behind = _ResultSlot(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)
-    if written[0].is_element:
-        whole = shape.result_message(adapter, [asked], [result])
-        return _into_turn(decoded, at, whole, written[0].at or "", written[0].value, behind)
+    behind = _ResultSlot(tool_call.id, next(n for n, c in enumerate(calls) if c is tool_call), calls)
+    if nodes[0].is_element:
+        whole = shape.result_message(adapter, [tool_call], [result])
+        return _into_turn(decoded, at, whole, nodes[0].at or "", nodes[0].value, behind)
     found = (k for k in range(at, len(messages)) if any(map(behind.is_before, enumerate(messages[k].parts, k - at))))
     place = next(found, len(messages))
-    return _put_message(decoded, messages[place].pointer if place < len(messages) else "", written[0].value)
+    return _put_message(decoded, messages[place].pointer if place < len(messages) else "", nodes[0].value)
 
 
 class _ResultSlot(NamedTuple):
@@ -170,14 +170,14 @@ def _into_turn(
     following = messages[number] if number < len(messages) else None
     if following is None or following.role != whole["role"]:
         return _put_message(decoded, following.pointer if following else "", whole)
-    held = value_of(decoded, following.pointer + key)
-    if held.is_list:
+    content = value_of(decoded, following.pointer + key)
+    if content.is_list:
         others = (list_position(part) for n, part in enumerate(following.parts) if behind.is_before((n, part)))
-        first = min((place[1] for place in others if place), default=len(held.children))
-        return (held.insert_element(first, held.format_child(value)),)
-    said = held.parsed_value
-    blocks = [value, _block(decoded, following, said)] if isinstance(said, str) and said else [value]
-    return (held.replace(value_of(decoded, following.pointer).format_child(blocks)),)
+        first = min((place[1] for place in others if place), default=len(content.children))
+        return (content.insert_element(first, content.format_child(value)),)
+    old = content.parsed_value
+    blocks = [value, _block(decoded, following, old)] if isinstance(old, str) and old else [value]
+    return (content.replace(value_of(decoded, following.pointer).format_child(blocks)),)
 
 
 def _insert_system(decoded: DecodedExchange, adapter: Adapter, text: str) -> Splices:
@@ -196,22 +196,22 @@ def _put_message(decoded: DecodedExchange, before: str, value: JsonValue) -> Spl
     if messages and not value_of(decoded, place).is_list:
         return _put_beside(decoded, adapter, messages[0], before, value)
     if not messages:
-        _, made = shape.round_trip(adapter, (Message("user", (Text("-"),)),))
-        place = parent_of(made.messages[0].pointer)[0]
+        _, sample = shape.round_trip(adapter, (Message("user", (Text("-"),)),))
+        place = parent_of(sample.messages[0].pointer)[0]
         if decoded.request_index.span(place) is None:
             return _insert_member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
-    held = value_of(decoded, place)
-    at = int(parent_of(_message(decoded, before).pointer)[1]) if before else len(held.children)
-    return (held.insert_element(at, held.format_child(value)),)
+    message_list = value_of(decoded, place)
+    at = int(parent_of(_message(decoded, before).pointer)[1]) if before else len(message_list.children)
+    return (message_list.insert_element(at, message_list.format_child(value)),)
 
 
 def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
     """Insert a message next to the only one, which is not in a list."""
-    held = value_of(decoded, only.pointer)
-    said = held.parsed_value
-    first = shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
+    content = value_of(decoded, only.pointer)
+    old = content.parsed_value
+    first = shape.message(adapter, "user", (Text(old),)) if isinstance(old, str) else old
     both = [value, first] if before else [first, value]
-    return (held.replace(value_of(decoded, parent_of(only.pointer)[0]).format_child(both)),)
+    return (content.replace(value_of(decoded, parent_of(only.pointer)[0]).format_child(both)),)
 
 
 def _insert_member(value_range: ValueRange, key: str, value: JsonValue) -> Splices:
@@ -221,9 +221,9 @@ def _insert_member(value_range: ValueRange, key: str, value: JsonValue) -> Splic
 def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
     """A text as an element of a message's content: as the adapter writes it, else like an existing one."""
     role = "assistant" if message.role in ("assistant", "model") else "user"
-    made = shape.block(adapter_of(decoded), Text(text), role)
-    if isinstance(made, dict):
-        return made
+    element = shape.block(adapter_of(decoded), Text(text), role)
+    if isinstance(element, dict):
+        return element
     like = next(
         (p for p in message.parts if isinstance(p, Text) and list_position(p) and "text" in p.source.fields), None
     )
@@ -231,8 +231,8 @@ def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
         raise LocalProtocolError(
             "a message of this role cannot have a second text part", where=message.pointer, hint="insert a new message"
         )
-    held = value_of(decoded, message.pointer + element_pointer(like)).parsed_value
-    return {**held, like.source.fields["text"][1:]: text}
+    sibling = value_of(decoded, message.pointer + element_pointer(like)).parsed_value
+    return {**sibling, like.source.fields["text"][1:]: text}
 
 
 def _message(decoded: DecodedExchange, pointer: str) -> Message:

@@ -54,11 +54,11 @@ def unbound_pointers(before: DecodedExchange, after: DecodedExchange) -> tuple[s
     is_all = texts(old.system) != texts(new.system) or tools_edit(old.tools, new.tools) is not None
     same = 0 if is_all else _common_parts(old, new)
     whole = _intact_blocks([b.part for b in was], [b.part for b in now])
-    found, left = list[str](), list(was)
+    found, candidates = list[str](), list(was)
     for number, block in enumerate(now):
-        origin = next((b for b in left if b.part == block.part), None)
+        origin = next((b for b in candidates if b.part == block.part), None)
         if origin:
-            left = left[left.index(origin) + 1 :]
+            candidates = candidates[candidates.index(origin) + 1 :]
         is_loose = origin and (
             is_all or origin.preceding != block.preceding or block.preceding > same or number >= whole
         )
@@ -82,16 +82,16 @@ def without_blocks(
     Returns:
         None if every variant breaks something that was not broken.
     """
-    asked, decoded = trial.decoded.exchange.request, trial.decoded
+    original, decoded = trial.decoded.exchange.request, trial.decoded
     broken = _broken_rules(trial)
     for changes in removal_variants(trial, pointers):
         try:
-            made = apply_changes(asked or HttpRequest(), decoded.request_text, changes)
-            after = inspector.trial(decoded.index, made, provider=provider, protocol=decoded.protocol)
+            attempt = apply_changes(original or HttpRequest(), decoded.request_text, changes)
+            after = inspector.trial(decoded.index, attempt, provider=provider, protocol=decoded.protocol)
         except WorkbenchError:
             continue
         if _broken_rules(after) <= broken:
-            return made
+            return attempt
     return None
 
 
@@ -107,11 +107,11 @@ def removal_variants(trial: Trial, pointers: Collection[str]) -> Iterator[tuple[
     if not refs:
         return
     fault = Fault(trial.case.at(UNBOUND, refs[0], "removed"), trial.case)
-    gone = remove_parts(fault, refs)
-    yield gone
+    removals = remove_parts(fault, refs)
+    yield removals
     everything = [ref for ref, _ in fault.parts(Reasoning)]
     for off in _thinking.switch_off(fault):
-        yield (*gone, *off)
+        yield (*removals, *off)
         yield (*remove_parts(fault, everything), *off)
 
 
@@ -215,7 +215,7 @@ def assess(
     trial = inspector.trial(index, request, provider=provider, protocol=recorded.protocol)
     difference = compare_indexed(old, trial.decoded.request_index)
     if trial.decoded.request is None:
-        told = next((p.message for p in trial.decoded.problems), "not a request of a known protocol")
-        return EditAssessment(difference, told)
+        problem = next((p.message for p in trial.decoded.problems), "not a request of a known protocol")
+        return EditAssessment(difference, problem)
     base = recorded if since is None else inspector.trial(index, since, protocol=recorded.protocol).decoded
     return EditAssessment(difference, "", trial, unbound_pointers(base, trial.decoded))

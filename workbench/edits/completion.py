@@ -95,11 +95,11 @@ def complete(decoded: DecodedExchange, provider: str, pointer: str, text: str, o
     levels, typed = _open_levels(text[:offset])
     start = offset - len(typed)
     here = pointer + "".join(f"/{escape(level.step)}" for level in levels[:-1])
-    written = {at: level.tags for at, level in _places(pointer, levels)}
+    tags_at = {at: level.tags for at, level in _places(pointer, levels)}
     read = grammar_places.tags_of(_reader(decoded))
 
     def tags(at: str) -> Mapping[str, str]:
-        return written[at] if at in written else read(at)
+        return tags_at[at] if at in tags_at else read(at)
 
     level = levels[-1] if levels else None
     if level and level.is_object and not level.is_value:

@@ -144,9 +144,9 @@ class _ElementReader:
         groups: dict[str, list[Part]] = {}
         for part in parts:
             groups.setdefault(base + element_pointer(part), []).append(part)
-        for pointer, held in groups.items():
-            main = next((p for p in held if not isinstance(p, Reasoning)), held[0])
-            beside = [p for p in held if isinstance(p, Reasoning) and p is not main and not p.source.slices]
+        for pointer, group in groups.items():
+            main = next((p for p in group if not isinstance(p, Reasoning)), group[0])
+            beside = [p for p in group if isinstance(p, Reasoning) and p is not main and not p.source.slices]
             fields = ((p, base + p.source.pointer + s) for p in beside for s in p.source.fields.values() if s)
             inner = (
                 self._element(at, ElementKind.REASONING, _short(p.text or p.carrier), text_at=at) for p, at in fields
@@ -158,10 +158,10 @@ class _ElementReader:
         match part:
             case ToolCallIR():
                 label = _short(part.raw if part.raw is not None else part.input)
-                held = (
+                arguments = (
                     [self._element(at["input"], ElementKind.ARGUMENTS, label, (), at["input"])] if "input" in at else []
                 )
-                return self._element(pointer, ElementKind.CALL, _short(part.name or ""), (*held, *beside))
+                return self._element(pointer, ElementKind.CALL, _short(part.name or ""), (*arguments, *beside))
             case ToolResultIR():
                 return self._result(base, pointer, part, at.get("content"))
             case Text() | Reasoning():
@@ -175,11 +175,11 @@ class _ElementReader:
 
     def _result(self, base: str, pointer: str, result: ToolResultIR, content: str | None) -> Element:
         """A result: a single text is its own text, blocks are inner elements."""
-        held = tuple(self._part(base, base + part.source.pointer, part) for part in result.content)
+        blocks = tuple(self._part(base, base + part.source.pointer, part) for part in result.content)
         label = _short(result.tool_call_id or result.name or "")
-        if len(held) == 1 and held[0].text_at and not self._position(held[0].pointer)[1]:
-            return self._element(pointer, ElementKind.RESULT, label, (), held[0].text_at)
-        return self._element(pointer, ElementKind.RESULT, label, held, content)
+        if len(blocks) == 1 and blocks[0].text_at and not self._position(blocks[0].pointer)[1]:
+            return self._element(pointer, ElementKind.RESULT, label, (), blocks[0].text_at)
+        return self._element(pointer, ElementKind.RESULT, label, blocks, content)
 
     def _element(
         self, pointer: str, kind: ElementKind, label: str, parts: tuple[Element, ...] = (), text_at: str | None = None

@@ -35,19 +35,21 @@ def remove_parts(fault: Fault, refs: Iterable[NodeRef]) -> tuple[Change, ...]:
     by_message: defaultdict[int, set[int]] = defaultdict(set)
     for ref in refs:
         by_message[ref.message].add(ref.part)
-    return tuple(change for n, gone in sorted(by_message.items()) for change in _remove_from_message(fault, n, gone))
+    return tuple(
+        change for n, indices in sorted(by_message.items()) for change in _remove_from_message(fault, n, indices)
+    )
 
 
-def _remove_from_message(fault: Fault, number: int, gone: set[int]) -> list[Change]:
+def _remove_from_message(fault: Fault, number: int, indices: set[int]) -> list[Change]:
     message = fault.messages[number]
-    rest = [p for k, p in enumerate(message.parts) if k not in gone]
-    taken = [message.parts[k] for k in sorted(gone)]
-    if fault.request.itemized or any(element_pointer(p) == "" for p in taken) or all(_is_empty_text(p) for p in rest):
+    rest = [p for k, p in enumerate(message.parts) if k not in indices]
+    parts = [message.parts[k] for k in sorted(indices)]
+    if fault.request.itemized or any(element_pointer(p) == "" for p in parts) or all(_is_empty_text(p) for p in rest):
         return [Remove(message.pointer)]
     return [
-        *_remove_members(message, taken, rest),
-        *_remove_elements(fault, message, taken, rest),
-        *_remove_slices(fault, message, taken),
+        *_remove_members(message, parts, rest),
+        *_remove_elements(fault, message, parts, rest),
+        *_remove_slices(fault, message, parts),
     ]
 
 
@@ -57,17 +59,17 @@ def _is_empty_text(part: Part) -> bool:
 
 def _remove_members(message: Message, parts: list[Part], rest: list[Part]) -> list[Change]:
     """Remove parts that are members of the message, or of a part that stays (a signature on a call)."""
-    made: list[Change] = []
+    changes: list[Change] = []
     staying = {element_pointer(p) for p in rest}
     for part in parts:
         at = element_pointer(part)
         if part.source.slices:
             continue
         if at in staying and isinstance(part, Reasoning):
-            made += [Remove(message.pointer + at + suffix) for suffix in part.source.fields.values() if suffix]
+            changes += [Remove(message.pointer + at + suffix) for suffix in part.source.fields.values() if suffix]
         elif list_position(part) is None:
-            made.append(Remove(message.pointer + at))
-    return made
+            changes.append(Remove(message.pointer + at))
+    return changes
 
 
 def _remove_elements(fault: Fault, message: Message, parts: list[Part], rest: list[Part]) -> list[Change]:
@@ -78,14 +80,14 @@ def _remove_elements(fault: Fault, message: Message, parts: list[Part], rest: li
         place = list_position(part)
         if place and element_pointer(part) not in staying and not part.source.slices:
             arrays[place[0]].add(element_pointer(part))
-    made: list[Change] = []
-    for parent, gone in arrays.items():
-        held = fault.value(message.pointer + parent)
-        if isinstance(held, list) and len(held) == len(gone):
-            made.append(Remove(message.pointer + parent))
+    changes: list[Change] = []
+    for parent, elements in arrays.items():
+        array = fault.value(message.pointer + parent)
+        if isinstance(array, list) and len(array) == len(elements):
+            changes.append(Remove(message.pointer + parent))
         else:
-            made += [Remove(message.pointer + at) for at in sorted(gone)]
-    return made
+            changes += [Remove(message.pointer + at) for at in sorted(elements)]
+    return changes
 
 
 def _remove_slices(fault: Fault, message: Message, parts: list[Part]) -> list[Change]:
@@ -94,11 +96,11 @@ def _remove_slices(fault: Fault, message: Message, parts: list[Part]) -> list[Ch
     for part in parts:
         for name, piece in part.source.slices.items():
             pieces[message.absolute(part, name)].append(piece)
-    made: list[Change] = []
+    changes: list[Change] = []
     for pointer, cuts in pieces.items():
         text = fault.value(pointer)
         if isinstance(text, str):
             for start, end in sorted(cuts, reverse=True):
                 text = text[:start] + text[end:]
-            made.append(Replace(pointer, re.sub(r"<think(?:ing)?>\s*</think(?:ing)?>\s*", "", text)))
-    return made
+            changes.append(Replace(pointer, re.sub(r"<think(?:ing)?>\s*</think(?:ing)?>\s*", "", text)))
+    return changes

@@ -114,9 +114,9 @@ class Notebook:
 
     def remove(self, notes: Iterable[UserNote]) -> None:
         """Remove notes that are stored elsewhere now; an empty notebook has no file. Raises OSError."""
-        gone = {note.place for note in notes}
+        places = {note.place for note in notes}
         with _file_lock(self.path.with_suffix(".lock")):
-            self.notes = {place: note for place, note in self._read().items() if place not in gone}
+            self.notes = {place: note for place, note in self._read().items() if place not in places}
             if self.notes:
                 _write(self.path, self._document())
             else:

@@ -289,31 +289,31 @@ class ValueRange:
     def insert_element(self, at: int, raw: bytes) -> Splice:
         """Insert an element before index ``at``, or after the last. Raises LocalProtocolError if it is no array."""
         self._refuse_unless(b"[", "not an array")
-        held = self.children
-        if not held:
+        children = self.children
+        if not children:
             return self.splice(self.start + 1, self.end - 1, raw)
-        pairs = [(held[n - 1], held[n]) for n in (at, at - 1, at + 1) if 0 < n < len(held)]
+        pairs = [(children[n - 1], children[n]) for n in (at, at - 1, at + 1) if 0 < n < len(children)]
         gap = self.text[pairs[0][0].end : pairs[0][1].start] if pairs else self._layout.gap
-        if at < len(held):
-            return self.splice(held[at].start, held[at].start, raw + gap)
-        return self.splice(held[-1].end, held[-1].end, gap + raw)
+        if at < len(children):
+            return self.splice(children[at].start, children[at].start, raw + gap)
+        return self.splice(children[-1].end, children[-1].end, gap + raw)
 
     def duplicate_element(self, at: int) -> Splice:
         """Insert a copy of the element at ``at`` after it."""
-        held = self.children
-        if at + 1 < len(held):
-            gap = self.text[held[at].end : held[at + 1].start]
+        children = self.children
+        if at + 1 < len(children):
+            gap = self.text[children[at].end : children[at + 1].start]
         else:
-            gap = self.text[held[at - 1].end : held[at].start] if at else self._layout.gap
-        return self.splice(held[at].end, held[at].end, gap + held[at].raw)
+            gap = self.text[children[at - 1].end : children[at].start] if at else self._layout.gap
+        return self.splice(children[at].end, children[at].end, gap + children[at].raw)
 
     def insert_member(self, key: str, raw: bytes) -> Splice:
         """Append a member to an object. Raises LocalProtocolError if it is no object."""
         self._refuse_unless(b"{", "not an object")
-        layout, held = self._layout, self.children
+        layout, children = self._layout, self.children
         member = writer_like(self.text)(key) + layout.colon + raw
-        if held:
-            return self.splice(held[-1].end, held[-1].end, layout.gap + member)
+        if children:
+            return self.splice(children[-1].end, children[-1].end, layout.gap + member)
         return self.splice(self.start + 1, self.end - 1, member)
 
     def format_child(self, value: JsonValue) -> bytes:
@@ -321,8 +321,10 @@ class ValueRange:
         layout = self._layout
         first = b'{"":' + layout.colon[1:] + b"0}"
         sample = b"[" + layout.lead + first + layout.trail + b"]"
-        made = patch.apply(sample, [patch.Insert("/-", value)])
-        raw = made[1 + len(layout.lead) + len(first) : len(made) - len(layout.trail) - 1].lstrip(b"," + BLANK)
+        edited_sample = patch.apply(sample, [patch.Insert("/-", value)])
+        raw = edited_sample[1 + len(layout.lead) + len(first) : len(edited_sample) - len(layout.trail) - 1].lstrip(
+            b"," + BLANK
+        )
         write = writer_like(self.index.text)
         if write("é").isascii():
             raw = _NOT_ASCII.sub(lambda m: write(m[0])[1:-1].decode(), decode(raw)).encode()

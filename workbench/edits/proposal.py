@@ -70,8 +70,8 @@ class Proposal:
 def repair_edits(http: HttpRequest, text: bytes, changes: tuple[Change, ...]) -> tuple[Edit, ...]:
     """The changes as single edits in body order; a move is a removal and an insertion."""
     index = JsonIndex(text)
-    made = [edit for change in changes for edit in _edits_of(http, text, index, change)]
-    return tuple(sorted(made, key=lambda e: e.span or (0, 0)))
+    edits = [edit for change in changes for edit in _edits_of(http, text, index, change)]
+    return tuple(sorted(edits, key=lambda e: e.span or (0, 0)))
 
 
 def _edits_of(http: HttpRequest, text: bytes, index: JsonIndex, change: Change) -> list[Edit]:
@@ -91,8 +91,8 @@ def _edits_of(http: HttpRequest, text: bytes, index: JsonIndex, change: Change) 
             return [Edit(change.pointer, _insertion_span(index, change.pointer), None, change.value, "insert")]
         case patch.Move():
             value = read_at(index, change.source)
-            gone = Edit(change.source, index.span(change.source), value, None, "remove")
-            return [gone, Edit(change.pointer, _insertion_span(index, change.pointer), None, value, "insert")]
+            removal = Edit(change.source, index.span(change.source), value, None, "remove")
+            return [removal, Edit(change.pointer, _insertion_span(index, change.pointer), None, value, "insert")]
 
 
 def read_at(index: JsonIndex, pointer: str) -> JsonValue:

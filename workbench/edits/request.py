@@ -63,25 +63,25 @@ def apply_changes(http: HttpRequest, text: bytes, changes: Sequence[Change | Spl
         raise LocalProtocolError(
             "structure and byte ranges cannot be changed in one step", hint="change one first, then the other"
         )
-    made = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
-    items = made.headers.items
+    request = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
+    items = request.headers.items
     for change in headers:
         items = tuple(_set_header(items, change))
-    return replace(made, headers=Headers(items))
+    return replace(request, headers=Headers(items))
 
 
-def with_body(http: HttpRequest, made: bytes, text: bytes | None = None) -> HttpRequest:
+def with_body(http: HttpRequest, body: bytes, text: bytes | None = None) -> HttpRequest:
     """The request with another body; the same request if the body is the same.
 
     Args:
         made: any bytes, JSON or not.
         text: its content-decoded body now; None to decode it.
     """
-    if made == (text_of(http) if text is None else text):
+    if body == (text_of(http) if text is None else text):
         return http
-    kept = tuple(r for r in http.redactions if r.where != "body")
-    items = tuple(_fit_headers(http.headers.items, len(made)))
-    return replace(http, headers=Headers(items), body=Body(raw=made), redactions=kept)
+    redactions = tuple(r for r in http.redactions if r.where != "body")
+    items = tuple(_fit_headers(http.headers.items, len(body)))
+    return replace(http, headers=Headers(items), body=Body(raw=body), redactions=redactions)
 
 
 def apply_splices(text: bytes, splices: Sequence[Splice]) -> bytes:
@@ -105,11 +105,11 @@ def inverse(text: bytes, splices: Sequence[Splice]) -> tuple[Splice, ...]:
     Args:
         text: before the changes.
     """
-    made, moved = list[Splice](), 0
+    undo, moved = list[Splice](), 0
     for start, end, new in sorted(splices, key=lambda s: s[:2]):
-        made.append(Splice(start + moved, start + moved + len(new), text[start:end]))
+        undo.append(Splice(start + moved, start + moved + len(new), text[start:end]))
         moved += len(new) - (end - start)
-    return tuple(made)
+    return tuple(undo)
 
 
 def diff_splices(before: bytes, after: bytes) -> tuple[Splice, ...]:
@@ -150,5 +150,5 @@ def _set_header(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[t
 
 def _fit_headers(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
     """Headers that fit a body of this length without content encoding."""
-    kept = [(n, v) for n, v in items if n.lower() != "content-encoding"]
-    return [(n, str(length) if n.lower() == "content-length" else v) for n, v in kept]
+    rest = [(n, v) for n, v in items if n.lower() != "content-encoding"]
+    return [(n, str(length) if n.lower() == "content-length" else v) for n, v in rest]

@@ -50,10 +50,10 @@ class EncodedNode:
 def normal_call(adapter: Adapter, call: ToolCallIR) -> ToolCallIR:
     """A call as adapters write it, whatever it was read from."""
     is_text = adapter.capabilities.tools.arguments == "string"
-    held = {} if call.input is None else call.input
-    raw = (call.raw if call.raw is not None else dumps(held).decode("utf-8", "surrogatepass")) if is_text else None
+    arguments = {} if call.input is None else call.input
+    raw = (call.raw if call.raw is not None else dumps(arguments).decode("utf-8", "surrogatepass")) if is_text else None
     kind = "custom" if "custom" in call.format else "function"
-    return ToolCallIR(call.id, call.name, held, kind, raw)
+    return ToolCallIR(call.id, call.name, arguments, kind, raw)
 
 
 def stand_in(adapter: Adapter, call: ToolCallIR) -> ToolResultIR:
@@ -68,8 +68,8 @@ def results(
     adapter: Adapter, calls: Sequence[ToolCallIR], tool_result_irs: Sequence[ToolResultIR]
 ) -> list[EncodedNode]:
     """Encoded results: messages of their own (``at`` is empty), or elements of a user message."""
-    asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(tool_result_irs))))
+    call_message = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
+    body, decoded = round_trip(adapter, (call_message, Message("tool", tuple(tool_result_irs))))
     found = []
     for message in decoded.messages:
         for _, part in message.tool_results():
@@ -81,21 +81,21 @@ def results(
 
 def result_message(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[ToolResultIR]) -> JsonValue:
     """The message that holds results, for protocols in which results are elements of a message."""
-    asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(results))))
-    held = next(m for m in decoded.messages if any(m.tool_results()))
-    return value_at(body, held.pointer)
+    call_message = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
+    body, decoded = round_trip(adapter, (call_message, Message("tool", tuple(results))))
+    holder = next(m for m in decoded.messages if any(m.tool_results()))
+    return value_at(body, holder.pointer)
 
 
-def foreign_result(held: JsonValue, id_key: str) -> ToolResultIR | None:
+def foreign_result(foreign: JsonValue, id_key: str) -> ToolResultIR | None:
     """Read a result in the form of another protocol: an object with an id and text content."""
-    content, call_id = held.get("content"), held.get(id_key)
+    content, call_id = foreign.get("content"), foreign.get(id_key)
     if isinstance(content, list):
         texts = [b.get("text") if isinstance(b, dict) else None for b in content]
         content = "\n".join(str(t) for t in texts) if all(isinstance(t, str) for t in texts) else None
     if not isinstance(content, str) or not isinstance(call_id, str):
         return None
-    return ToolResultIR(call_id, (Text(content),), held.get("is_error") if held.get("is_error") else None)
+    return ToolResultIR(call_id, (Text(content),), foreign.get("is_error") if foreign.get("is_error") else None)
 
 
 def message(adapter: Adapter, role: str, parts: Sequence[Part]) -> JsonValue:
@@ -107,8 +107,8 @@ def message(adapter: Adapter, role: str, parts: Sequence[Part]) -> JsonValue:
 def block(adapter: Adapter, part: Part, role: str = "user") -> JsonValue:
     """A text or media part as an element of a message's content."""
     body, decoded = round_trip(adapter, (Message(role, (Text("-"), replace(part, source=Text("").source))),))
-    held = decoded.messages[0]
-    return value_at(body, held.pointer + element_pointer(held.parts[-1]))
+    holder = decoded.messages[0]
+    return value_at(body, holder.pointer + element_pointer(holder.parts[-1]))
 
 
 def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[EncodedNode] | None:
@@ -120,19 +120,19 @@ def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[EncodedNode] | No
     plain = tuple(normal_call(adapter, p) if isinstance(p, ToolCallIR) else _without_extra(p) for p in parts)
     body, decoded = round_trip(adapter, (Message("assistant", plain),))
     listed = [(m, p) for m in decoded.messages for p in m.parts]
-    wanted = [p for p in plain if isinstance(p, Reasoning)]
-    if [p for _, p in listed if isinstance(p, Reasoning)] != wanted:
+    blocks = [p for p in plain if isinstance(p, Reasoning)]
+    if [p for _, p in listed if isinstance(p, Reasoning)] != blocks:
         return None
-    made, others = list[EncodedNode](), 0
-    for n, (held, part) in enumerate(listed):
+    nodes, others = list[EncodedNode](), 0
+    for n, (owner, part) in enumerate(listed):
         if not isinstance(part, Reasoning):
             others += 1
             continue
         follower = listed[n + 1][1] if n + 1 < len(listed) else None
-        written = _encoded_reasoning(body, held, part, follower, others)
-        if written not in made:
-            made.append(written)
-    return made
+        node = _encoded_reasoning(body, owner, part, follower, others)
+        if node not in nodes:
+            nodes.append(node)
+    return nodes
 
 
 def _without_extra(part: Part) -> Part:
@@ -159,17 +159,17 @@ def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
     """Top-level members of a body that say that thinking is off; {} where the protocol cannot say it."""
     if "off" not in adapter.capabilities.reasoning.switches:
         return {}
-    said = ModelRequest(adapter.name, None, (), thinking="off")
-    with_it = adapter.write_request(said)
-    without = adapter.write_request(replace(said, thinking=None))
+    sample = ModelRequest(adapter.name, None, (), thinking="off")
+    with_it = adapter.write_request(sample)
+    without = adapter.write_request(replace(sample, thinking=None))
     return {key: value for key, value in with_it.items() if key not in without}
 
 
 def system(adapter: Adapter, text: str) -> dict[str, JsonValue]:
     """The top-level member that holds a system text; {} if it is a message."""
-    said = ModelRequest(adapter.name, None, ())
-    with_it = adapter.write_request(replace(said, system=(Text(text),)))
-    without = adapter.write_request(said)
+    sample = ModelRequest(adapter.name, None, ())
+    with_it = adapter.write_request(replace(sample, system=(Text(text),)))
+    without = adapter.write_request(sample)
     return {key: value for key, value in with_it.items() if key not in without}
 
 
@@ -177,9 +177,9 @@ def choice(adapter: Adapter, mode: str) -> dict[str, JsonValue]:
     """Top-level members that say a choice of tools ("auto", "any"); {} where the protocol cannot say it."""
     if mode not in adapter.capabilities.tools.choices:
         return {}
-    said = ModelRequest(adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
-    with_it = adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
-    without = adapter.write_request(said)
+    sample = ModelRequest(adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    with_it = adapter.write_request(replace(sample, tool_choice=ToolChoice(mode)))
+    without = adapter.write_request(sample)
     return {key: value for key, value in with_it.items() if with_it[key] != without.get(key)}
 
 

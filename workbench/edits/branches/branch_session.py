@@ -36,19 +36,19 @@ class BranchSession:
         self.about: Mapping[str, str] = source.about or NOTHING
         self.damage: tuple[str, ...] = source.damage
         self._source, self._before = source, max(index, 0)
-        self._taken = _answered_path(way)
+        self._path = _answered_path(way)
 
     def __len__(self) -> int:
-        return self._before + len(self._taken)
+        return self._before + len(self._path)
 
     def summaries(self) -> Sequence[Summary]:
-        made = (summarize(self._before + n, exchange) for n, exchange in enumerate(self._taken))
-        return (*self._source.summaries()[: self._before], *made)
+        own = (summarize(self._before + n, exchange) for n, exchange in enumerate(self._path))
+        return (*self._source.summaries()[: self._before], *own)
 
     def exchange(self, index: int) -> Exchange:
         if index < self._before:
             return self._source.exchange(index)
-        return self._taken[index - self._before]
+        return self._path[index - self._before]
 
     @property
     def id(self) -> str:
@@ -57,8 +57,8 @@ class BranchSession:
 
     def work_id(self, source_id: str) -> str:
         """Id for the branches of this session, given an id of its source."""
-        told = [source_id, *(exchange.id for exchange in self._taken)]
-        return sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        ids = [source_id, *(exchange.id for exchange in self._path)]
+        return sha256("\0".join(ids).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def refresh(self) -> frozenset[int]:
         """Does nothing: it does not grow."""
@@ -71,13 +71,13 @@ class BranchSession:
 def _answered_path(way: Sequence[Exchange]) -> list[Exchange]:
     """The last exchange, after the answered ones whose conversation it continues."""
     last = way[-1]
-    kept, most = [replace(last, parent=None)], _length(last)
+    path, most = [replace(last, parent=None)], _length(last)
     for exchange in reversed(way[:-1]):
         is_answered = exchange.response is not None and 200 <= exchange.response.status < 300
         if exchange.origin is Origin.RESENT and is_answered and _length(exchange) < most:
-            kept.insert(0, replace(exchange, parent=None))
+            path.insert(0, replace(exchange, parent=None))
             most = _length(exchange)
-    return kept
+    return path
 
 
 def _length(exchange: Exchange) -> int:

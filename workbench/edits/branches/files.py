@@ -134,11 +134,11 @@ class BranchFiles:
     ) -> Exchange:
         """A node as it is written: without secrets, with the tree's data."""
         exchange = replace(compact_exchange.exchange, id=names[0], parent=names[1])
-        safe, made = self._redactor.exchange(exchange), base.exchange.request if base else None
-        told = {word: self._redact(value) if isinstance(value, str) else value for word, value in about.items()}
-        if made and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
-            told["change"] = self._change(made, exchange.request)
-        return replace(safe, meta={**safe.meta, META: told})
+        safe, base_request = self._redactor.exchange(exchange), base.exchange.request if base else None
+        node_data = {word: self._redact(value) if isinstance(value, str) else value for word, value in about.items()}
+        if base_request and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
+            node_data["change"] = self._change(base_request, exchange.request)
+        return replace(safe, meta={**safe.meta, META: node_data})
 
     def _redact(self, text: str) -> str:
         """Replace secrets in a line."""
@@ -176,8 +176,8 @@ class BranchFiles:
 
 def restore_secrets(stored: Exchange, base: HttpRequest | None) -> Exchange:
     """A node with its secrets, if its stored edit and its parent's request give them; else as it is stored."""
-    told = stored.meta.get(META)
-    change = told.get("change") if isinstance(told, dict) else None
+    node_data = stored.meta.get(META)
+    change = node_data.get("change") if isinstance(node_data, dict) else None
     if not isinstance(change, dict) or base is None or stored.request is None:
         return stored
     try:
@@ -186,16 +186,16 @@ def restore_secrets(stored: Exchange, base: HttpRequest | None) -> Exchange:
         is_same = sha256(text).hexdigest() == change["digest"]
     except (KeyError, TypeError, ValueError, WorkbenchError):
         return stored
-    kept = tuple(r for r in stored.request.redactions if r.where != "body")
-    request = replace(stored.request, body=Body(text), redactions=kept)
+    redactions = tuple(r for r in stored.request.redactions if r.where != "body")
+    request = replace(stored.request, body=Body(text), redactions=redactions)
     return replace(stored, request=request) if is_same else stored
 
 
 def request_digest(exchange: Exchange) -> str:
     """Digest that identifies a recorded request."""
-    asked = exchange.request
-    told = f"{asked.method}\0{asked.url}\0{asked.body.encoding}\0" if asked else ""
-    return sha256(told.encode("utf-8", "surrogatepass") + (asked.body.raw if asked else b"")).hexdigest()
+    request = exchange.request
+    head = f"{request.method}\0{request.url}\0{request.body.encoding}\0" if request else ""
+    return sha256(head.encode("utf-8", "surrogatepass") + (request.body.raw if request else b"")).hexdigest()
 
 
 def sibling_files(path: Path) -> Iterator[Path]:
@@ -255,30 +255,30 @@ def migrate_trees(old: Path, new: Path, source: Session) -> None:
 
 def _move(files: list[Path], new: Path, source: Session) -> None:
     stored: dict[str, Exchange] = {}
-    said: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for path in files:
         with closing(SqliteSession(path)) as session:
-            said |= session.about
+            labels |= session.about
             stored |= {exchange.id: exchange for exchange in exchanges_of(session)}
-    roots = {id for id, exchange in stored.items() if exchange.parent not in stored and MOVED + id not in said}
+    roots = {id for id, exchange in stored.items() if exchange.parent not in stored and MOVED + id not in labels}
     own = {id for id in roots if _belongs_to(stored[id], source)}
     if own:
         with ExitStack() as stack:
             writers = [stack.enter_context(SessionWriter(path, alone=True)) for path in files]
-            _copy([e for e in stored.values() if _root(e, stored) in own], said, new)
+            _copy([e for e in stored.values() if _root(e, stored) in own], labels, new)
             writers[0].say({MOVED + id: new.stem for id in own})
     if own == roots:
         for path in files:
             path.unlink()
 
 
-def _copy(nodes: Iterable[Exchange], said: dict[str, str], new: Path) -> None:
+def _copy(nodes: Iterable[Exchange], labels: dict[str, str], new: Path) -> None:
     with SessionWriter(new, alone=True) as writer:
         new.chmod(0o600)
         for node in nodes:
             with suppress(sqlite3.IntegrityError):  # it was copied before, and that ended too early
                 writer.append(node)
-            writer.say({word: said[word] for word in (NAME + node.id, HERE + node.id) if word in said})
+            writer.say({word: labels[word] for word in (NAME + node.id, HERE + node.id) if word in labels})
 
 
 def _root(node: Exchange, stored: dict[str, Exchange]) -> str:
@@ -292,7 +292,7 @@ def _root(node: Exchange, stored: dict[str, Exchange]) -> str:
 
 def _belongs_to(root: Exchange, source: Session) -> bool:
     """The exchange at the root of a tree is one of the source: same id and same request."""
-    told = root.meta.get(META)
-    wanted = told.get("digest") if isinstance(told, dict) else None
+    node_data = root.meta.get(META)
+    digest = node_data.get("digest") if isinstance(node_data, dict) else None
     names = (root.id, root.id.partition("~")[0])
-    return any(request_digest(source.exchange(row.index)) == wanted for row in source.summaries() if row.id in names)
+    return any(request_digest(source.exchange(row.index)) == digest for row in source.summaries() if row.id in names)

@@ -81,7 +81,7 @@ class Workspace:
         self._nodes: dict[str, BranchNode] = {}
         self._children: dict[str, list[str]] = {}
         self._roots: dict[int, str] = {}
-        self._written: set[str] = set()
+        self._stored_ids: set[str] = set()
         self._visited: dict[str, str] = {}
         self._here: dict[str, str] = {}
         self._read()
@@ -118,7 +118,7 @@ class Workspace:
             self._visited[earlier.id] = later.id
         if self._here.get(way[0].id) != node.id:
             self._here[way[0].id] = node.id
-            if way[0].id in self._written:
+            if way[0].id in self._stored_ids:
                 self._files.set_label(HERE + way[0].id, node.id)
         return way[-1]
 
@@ -133,8 +133,8 @@ class Workspace:
         exchange = Exchange(
             uuid.uuid4().hex[:12], request, origin=Origin.EDITED, parent=parent.id, started_at=time.time(), note=title
         )
-        held = self._compact(exchange, parent)
-        return self._add(BranchNode(exchange.id, parent.id, held, title, parent.index, is_trial=is_trial))
+        compact = self._compact(exchange, parent)
+        return self._add(BranchNode(exchange.id, parent.id, compact, title, parent.index, is_trial=is_trial))
 
     def commit_response(self, parent: BranchNode, exchange: Exchange, *, is_trial: bool = False) -> BranchNode:
         """Add the response of a target to the request of a node.
@@ -221,10 +221,10 @@ class Workspace:
 
     def subtree(self, node: BranchNode) -> list[BranchNode]:
         """A node and all its descendants: parents before children, older branches first."""
-        found, left = list[BranchNode](), [node]
-        while left:
-            found.append(left.pop())
-            left += reversed(self.children(found[-1]))
+        found, stack = list[BranchNode](), [node]
+        while stack:
+            found.append(stack.pop())
+            stack += reversed(self.children(found[-1]))
         return found
 
     def roots(self) -> list[BranchNode]:
@@ -262,8 +262,8 @@ class Workspace:
         return next((n.name for n in reversed(self.path(node)) if n.name), "")
 
     def _add(self, node: BranchNode) -> BranchNode:
-        made = self._store(node)
-        return made if node.is_trial else self.go(made)
+        new = self._store(node)
+        return new if node.is_trial else self.go(new)
 
     def _store(self, node: BranchNode) -> BranchNode:
         assert node.parent
@@ -280,7 +280,7 @@ class Workspace:
     def _write_root(self, node: BranchNode) -> None:
         """Write the root of a node's tree, with the first edit of it."""
         root = self.path(node)[0]
-        if root.id not in self._written:
+        if root.id not in self._stored_ids:
             self._write_node(root)
 
     def _write_node(self, node: BranchNode) -> None:
@@ -288,12 +288,12 @@ class Workspace:
         base = self._nodes[node.parent].compact if node.parent else None
         if node.parent is None:
             about["digest"] = request_digest(node.exchange)
-        self._written.add(node.id)
+        self._stored_ids.add(node.id)
         self._files.write((node.id, node.parent), node.compact, about, base)
 
-    def _free_id(self, wanted: str) -> str:
+    def _free_id(self, preferred: str) -> str:
         """An unused id like the wanted one."""
-        names = (wanted if n == 1 else f"{wanted}~{n}" for n in range(1, len(self._nodes) + 2))
+        names = (preferred if n == 1 else f"{preferred}~{n}" for n in range(1, len(self._nodes) + 2))
         return next(name for name in names if name not in self._nodes)
 
     def _read(self) -> None:
@@ -302,33 +302,33 @@ class Workspace:
         for exchange in self._files.read():
             stored[exchange.id] = CompactExchange(exchange, stored.get(exchange.parent or ""), self._recent)
         indices = {summary.id: summary.index for summary in self.source.summaries()} if stored else {}
-        said = self._files.labels
+        labels = self._files.labels
         for exchange in _parents_first(stored):
             about = exchange.meta.get(META)
-            told: dict[str, JsonValue] = about if isinstance(about, dict) else {}
+            data: dict[str, JsonValue] = about if isinstance(about, dict) else {}
             meta = {key: value for key, value in exchange.meta.items() if key != META}
             base = self._nodes.get(exchange.parent or "")
             if base:
                 exchange = restore_secrets(exchange, base.exchange.request)
-                title = str(told.get("title", exchange.note))
-                held = self._compact(replace(exchange, meta=meta), base)
-                node = BranchNode(exchange.id, base.id, held, title, base.index, is_trial=told.get("trial") is True)
+                title = str(data.get("title", exchange.note))
+                compact = self._compact(replace(exchange, meta=meta), base)
+                node = BranchNode(exchange.id, base.id, compact, title, base.index, is_trial=data.get("trial") is True)
             else:
-                node = self._restore_root(replace(exchange, meta=meta), told, indices)
-            self._written.add(node.id)
-            self._attach(replace(node, name=said.get(NAME + node.id, "")))
-        self._here = {w.removeprefix(HERE): id for w, id in said.items() if w.startswith(HERE) and id in self._nodes}
+                node = self._restore_root(replace(exchange, meta=meta), data, indices)
+            self._stored_ids.add(node.id)
+            self._attach(replace(node, name=labels.get(NAME + node.id, "")))
+        self._here = {w.removeprefix(HERE): id for w, id in labels.items() if w.startswith(HERE) and id in self._nodes}
         for id in list(self._here.values()):
             self.go(self._nodes[id])
         lost = {n.index for n in self.roots() if n.index >= 0 and n.index not in self._roots}
         what = "has changed since it was edited; the old edits are kept as a separate tree"
         self.notices += (f"exchange {index + 1} {what}" for index in sorted(lost))
 
-    def _restore_root(self, stored: Exchange, told: Mapping[str, JsonValue], indices: Mapping[str, int]) -> BranchNode:
+    def _restore_root(self, stored: Exchange, data: Mapping[str, JsonValue], indices: Mapping[str, int]) -> BranchNode:
         """A root: from the source if it contains it unchanged, else as it was stored."""
         index = indices.get(stored.id, indices.get(stored.id.partition("~")[0], -1))
         current = self.source.exchange(index) if index >= 0 else stored
-        if index < 0 or request_digest(current) != told.get("digest"):
+        if index < 0 or request_digest(current) != data.get("digest"):
             return BranchNode(stored.id, None, self._compact(stored), "as recorded", index)
         self._roots[index] = stored.id
         return BranchNode(stored.id, None, self._compact(current), RECORDED, index)
@@ -337,14 +337,14 @@ class Workspace:
 def _parents_first(stored: Mapping[str, CompactExchange]) -> Iterator[Exchange]:
     """Exchanges in order, but parents first: these may be in another file."""
     below: dict[str, list[str]] = {}
-    for id, held in stored.items():
-        parent = held.bare.parent or ""
+    for id, compact in stored.items():
+        parent = compact.bare.parent or ""
         below.setdefault(parent if parent in stored else "", []).append(id)
-    left = below.pop("", [])[::-1]
-    while left:
-        id = left.pop()
+    stack = below.pop("", [])[::-1]
+    while stack:
+        id = stack.pop()
         yield stored[id].restore()
-        left += reversed(below.pop(id, []))
+        stack += reversed(below.pop(id, []))
 
 
 def open_for(session: Session) -> Workspace:

@@ -59,28 +59,28 @@ def _refuses_empty_texts(contract: Contract) -> bool:
 
 
 def _at_call(call_id: str | None) -> Where:
-    return lambda asked: [n.pointer for n in asked.calls if n.part.id == call_id]
+    return lambda request: [n.pointer for n in request.calls if n.part.id == call_id]
 
 
 def _at_result(call_id: str | None) -> Where:
-    return lambda asked: [n.pointer for n in asked.results if n.part.tool_call_id == call_id]
+    return lambda request: [n.pointer for n in request.results if n.part.tool_call_id == call_id]
 
 
 def _at(*pointers: str) -> Where:
-    return lambda asked: list(pointers)
+    return lambda request: list(pointers)
 
 
 def _at_tool(name: str | None) -> Where:
-    return lambda asked: [tool.pointer for tool in _tools(asked) if tool.name == name]
+    return lambda request: [tool.pointer for tool in _tools(request) if tool.name == name]
 
 
 def _at_turn(ids: list[str | None]) -> Where:
     """The message with these calls."""
-    return lambda asked: [m.pointer for m in asked.messages if ids and ids == [c.id for _, c in m.tool_calls()]]
+    return lambda request: [m.pointer for m in request.messages if ids and ids == [c.id for _, c in m.tool_calls()]]
 
 
 def _either(*places: Where) -> Where:
-    return lambda asked: [pointer for where in places for pointer in where(asked)]
+    return lambda request: [pointer for where in places for pointer in where(request)]
 
 
 def _is_followed(request: HealthyRequest, node: PartNode) -> bool:
@@ -202,9 +202,9 @@ def _empty_reasoning(request: HealthyRequest) -> Iterator[PlantedFault]:
 def _with_text(request: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
     """Replace the text of some reasoning; text around it in the same string (its tags) stays."""
     pointer, body = node.field("text"), request.fresh()
-    held = get(body, pointer) if pointer and node.part.text else None
-    if isinstance(held, str) and node.part.text in held:
-        put(body, pointer, held.replace(node.part.text, text, 1))
+    whole = get(body, pointer) if pointer and node.part.text else None
+    if isinstance(whole, str) and node.part.text in whole:
+        put(body, pointer, whole.replace(node.part.text, text, 1))
         yield PlantedFault(body, _at(pointer))
 
 

@@ -113,7 +113,7 @@ def fix(inspector: Inspector, index: int, request: HttpRequest | None = None) ->
     """
     return _search.fix(
         RepairSearch(families(), inspector, index, request),
-        lambda made, budget: RepairSearch(families(), inspector, index, made.request, budget, made.answer_findings),
+        lambda last, budget: RepairSearch(families(), inspector, index, last.request, budget, last.answer_findings),
     )
 
 

@@ -31,36 +31,36 @@ def entry_of(fault: Fault, number: int) -> Entry | None:
 
 def restore(fault: Fault, entry: Entry) -> tuple[Change, ...]:
     """Changes that restore the reasoning of a turn; empty if it is not known completely."""
-    came = answer_parts(fault, entry)
-    return restore_parts(fault, entry.message, came) if came and entry.message is not None else ()
+    answer = answer_parts(fault, entry)
+    return restore_parts(fault, entry.message, answer) if answer and entry.message is not None else ()
 
 
-def restore_parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+def restore_parts(fault: Fault, number: int, answer: Sequence[Part]) -> tuple[Change, ...]:
     """Changes that restore the reasoning of a message of the turn, given the parts of the answer."""
-    return (*_restore_blocks(fault, number, came), *_restore_proofs(fault.messages[number], came))
+    return (*_restore_blocks(fault, number, answer), *_restore_proofs(fault.messages[number], answer))
 
 
-def _restore_blocks(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+def _restore_blocks(fault: Fault, number: int, answer: Sequence[Part]) -> tuple[Change, ...]:
     """Restore reasoning that is a separate part, or shares a wire part with another one."""
-    if not any(isinstance(p, Reasoning) for p in came):
+    if not any(isinstance(p, Reasoning) for p in answer):
         return ()
-    written = shape.reasoning(fault.adapter, came)
-    if written is None:
+    pieces = shape.reasoning(fault.adapter, answer)
+    if pieces is None:
         return ()
     numbers = fault.turn(number) if fault.request.itemized else range(number, number + 1)
-    same = _changed_values(fault, numbers, came)
+    same = _changed_values(fault, numbers, answer)
     if same is not None:
         return same
     refs = [NodeRef(REQUEST, n, k) for n in numbers for k, _ in fault.messages[n].reasoning()]
     is_thought = [r for r in refs if not _is_item(fault, r)]
-    gone = remove_parts(fault, is_thought or refs) if refs else ()
-    put = [c for w in written for c in _insert_piece(fault, numbers, number, w, came)]
-    return _merge(gone, put)
+    removals = remove_parts(fault, is_thought or refs) if refs else ()
+    insertions = [c for piece in pieces for c in _insert_piece(fault, numbers, number, piece, answer)]
+    return _merge(removals, insertions)
 
 
-def _restore_proofs(message: Message, came: Sequence[Part]) -> Iterator[Change]:
+def _restore_proofs(message: Message, answer: Sequence[Part]) -> Iterator[Change]:
     """Restore signatures that are members of calls, in order, if the calls have the same names."""
-    theirs = [p for p in came if isinstance(p, ToolCallIR)]
+    theirs = [p for p in answer if isinstance(p, ToolCallIR)]
     for (_, own), want in zip(message.tool_calls(), theirs, strict=False):
         if own.name == want.name and proof_of(want) and proof_of(own) != proof_of(want):
             pointer, value = f"{message.pointer}{element_pointer(own)}/{PROOF}", want.extra[PROOF]
@@ -86,15 +86,15 @@ def _is_item(fault: Fault, ref: NodeRef) -> bool:
     return element_pointer(fault.part(ref)) == ""
 
 
-def _changed_values(fault: Fault, numbers: range, came: Sequence[Part]) -> tuple[Change, ...] | None:
+def _changed_values(fault: Fault, numbers: range, answer: Sequence[Part]) -> tuple[Change, ...] | None:
     """Replace only the values that differ, if the same blocks are in the same order; else None."""
     here = [p for n in numbers for p in fault.messages[n].parts]
     own = [(n, p) for n in numbers for _, p in fault.messages[n].reasoning()]
-    wanted = [p for p in came if isinstance(p, Reasoning)]
-    if not own or _kinds(here) != _kinds(came):
+    theirs = [p for p in answer if isinstance(p, Reasoning)]
+    if not own or _kinds(here) != _kinds(answer):
         return None
     changes: list[Change] = []
-    for (n, part), want in zip(own, wanted, strict=True):
+    for (n, part), want in zip(own, theirs, strict=True):
         if part.source.slices:
             return None
         for name in ("text", "signature", "data"):
@@ -112,13 +112,13 @@ def _kinds(parts: Sequence[Part]) -> list[str]:
 
 
 def _insert_piece(
-    fault: Fault, numbers: range, number: int, piece: shape.EncodedNode, came: Sequence[Part]
+    fault: Fault, numbers: range, number: int, piece: shape.EncodedNode, answer: Sequence[Part]
 ) -> Iterator[Change]:
     """Insert one piece of reasoning into the message, or among the items."""
     message = fault.messages[number]
     others = [(n, p) for n in numbers for p in fault.messages[n].parts if not isinstance(p, Reasoning)]
     if piece.at is None:  # a signature on the following part
-        target = _follower_of(message, piece.before, came)
+        target = _follower_of(message, piece.before, answer)
         if target is not None:
             yield Insert(message.pointer + element_pointer(target) + piece.suffix, piece.value)
     elif piece.at == "":
@@ -127,8 +127,8 @@ def _insert_piece(
     elif piece.is_element:
         yield from _insert_block(fault, message, piece)
     elif piece.suffix == "text":
-        held = fault.value(message.pointer + piece.at)
-        yield Replace(message.pointer + piece.at, f"{piece.value}{held if isinstance(held, str) else ''}")
+        old = fault.value(message.pointer + piece.at)
+        yield Replace(message.pointer + piece.at, f"{piece.value}{old if isinstance(old, str) else ''}")
     elif piece.value is not None:
         yield Insert(message.pointer + piece.at, piece.value)
 
@@ -143,35 +143,37 @@ def _insert_block(fault: Fault, message: Message, piece: shape.EncodedNode) -> I
         index = inside[piece.before][1] if piece.before < len(inside) else inside[-1][1] + 1
         yield Insert(f"{at}/{index}", piece.value)
         return
-    held = fault.value(at)
-    if isinstance(held, str) and held:
-        said = [p for p in rest if element_pointer(p) == piece.at]
-        yield Replace(at, [piece.value, *(shape.block(fault.adapter, p, "assistant") for p in said)])
+    content = fault.value(at)
+    if isinstance(content, str) and content:
+        texts = [p for p in rest if element_pointer(p) == piece.at]
+        yield Replace(at, [piece.value, *(shape.block(fault.adapter, p, "assistant") for p in texts)])
     elif "content" in (fault.value(message.pointer) or ()):
         yield Replace(at, [piece.value])
     else:
         yield Insert(at, [piece.value])
 
 
-def _follower_of(message: Message, before: int, came: Sequence[Part]) -> Part | None:
+def _follower_of(message: Message, before: int, answer: Sequence[Part]) -> Part | None:
     """The part of a message that corresponds to the one after the reasoning."""
-    followers = [p for p in came if not isinstance(p, Reasoning)]
-    wanted = followers[before] if before < len(followers) else None
+    followers = [p for p in answer if not isinstance(p, Reasoning)]
+    follower = followers[before] if before < len(followers) else None
     own = [p for p in message.parts if not isinstance(p, Reasoning)]
-    if isinstance(wanted, ToolCallIR):
+    if isinstance(follower, ToolCallIR):
         ordinal = sum(isinstance(p, ToolCallIR) for p in followers[:before])
         calls = [p for p in own if isinstance(p, ToolCallIR)]
         return calls[ordinal] if ordinal < len(calls) else None
     return own[before] if before < len(own) else None
 
 
-def _merge(changes: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
+def _merge(changes: Sequence[Change], insertions: Sequence[Change]) -> tuple[Change, ...]:
     """Replace a member that is removed and inserted at the same place."""
     places = {c.pointer for c in changes if isinstance(c, Remove)}
-    swapped = {c.pointer for c in put if isinstance(c, Insert) and c.pointer in places and not _is_slot(c.pointer)}
-    kept = [c for c in changes if not (isinstance(c, Remove) and c.pointer in swapped)]
-    new = [Replace(c.pointer, c.value) if isinstance(c, Insert) and c.pointer in swapped else c for c in put]
-    return (*kept, *new)
+    swapped = {
+        c.pointer for c in insertions if isinstance(c, Insert) and c.pointer in places and not _is_slot(c.pointer)
+    }
+    others = [c for c in changes if not (isinstance(c, Remove) and c.pointer in swapped)]
+    new = [Replace(c.pointer, c.value) if isinstance(c, Insert) and c.pointer in swapped else c for c in insertions]
+    return (*others, *new)
 
 
 def _is_slot(pointer: str) -> bool:

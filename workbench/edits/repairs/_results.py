@@ -20,14 +20,14 @@ def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
 
 def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
     """The same for calls that may be new, in the turn of an existing call."""
-    made = [shape.stand_in(fault.adapter, call) for call in calls]
-    written = shape.results(fault.adapter, calls, made)
-    place = _place(fault, behind, is_element=any(w.is_element for w in written))
+    stand_ins = [shape.stand_in(fault.adapter, call) for call in calls]
+    nodes = shape.results(fault.adapter, calls, stand_ins)
+    place = _place(fault, behind, is_element=any(n.is_element for n in nodes))
     if isinstance(place, str):
-        values = [w.value for w in written] if not any(w.is_element for w in written) else None
-        held = values or [shape.result_message(fault.adapter, calls, made)]
-        return tuple(Insert(place, value) for value in held)
-    return _insert_into(fault, place, [w.value for w in written])
+        values = [n.value for n in nodes] if not any(n.is_element for n in nodes) else None
+        messages = values or [shape.result_message(fault.adapter, calls, stand_ins)]
+        return tuple(Insert(place, value) for value in messages)
+    return _insert_into(fault, place, [n.value for n in nodes])
 
 
 def _place(fault: Fault, call: NodeRef, *, is_element: bool) -> str | Message:
@@ -65,12 +65,12 @@ def _insert_into(fault: Fault, message: Message, values: Sequence[JsonValue]) ->
 
 def insert_in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
     """Insert stand-ins at the front of a message, or in separate messages before it."""
-    made = [shape.stand_in(fault.adapter, call) for call in calls]
-    written = shape.results(fault.adapter, calls, made)
+    stand_ins = [shape.stand_in(fault.adapter, call) for call in calls]
+    nodes = shape.results(fault.adapter, calls, stand_ins)
     message = fault.messages[number]
-    if any(w.is_element for w in written):
-        return _insert_into(fault, message, [w.value for w in written])
-    return tuple(Insert(message.pointer, w.value) for w in written)
+    if any(n.is_element for n in nodes):
+        return _insert_into(fault, message, [n.value for n in nodes])
+    return tuple(Insert(message.pointer, n.value) for n in nodes)
 
 
 def move_messages(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
@@ -88,38 +88,38 @@ def move(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, 
     is_element = any(list_position(part) for part in parts)
     sources = [fault.messages[r.message].pointer + element_pointer(p) for r, p in zip(refs, parts, strict=True)]
     place = _place(fault, call, is_element=is_element)
-    gone = [Remove(m.pointer) for m in _messages_of_only(fault, refs)] if is_element else []
+    removals = [Remove(m.pointer) for m in _messages_of_only(fault, refs)] if is_element else []
     if isinstance(place, str) and not is_element:
         return tuple(Move(source, place) for source in sources)
     if isinstance(place, str):  # a message of their own, with the same bytes
         whole = _messages_of_only(fault, refs)
         if len({r.message for r in refs}) == 1 and whole:
             return (Move(whole[0].pointer, place),)
-        return (*(_new_message(fault, place, refs)), *(Remove(s) for s in sources if not gone), *gone)
+        return (*(_new_message(fault, place, refs)), *(Remove(s) for s in sources if not removals), *removals)
     if place.pointer in {fault.messages[r.message].pointer for r in refs}:
         return ()
     places = [list_position(part) for part in place.parts]
     if all(places) and places and places[0]:
         values = [Insert(c.pointer, None) for c in _insert_into(fault, place, [None]) if isinstance(c, Insert)]
-        return (*(Move(source, values[0].pointer) for source in sources), *gone) if values else ()
-    made = _insert_into(fault, place, [fault.value(source) for source in sources])
-    return (*made, *gone, *(() if gone else [Remove(s) for s in sources])) if made else ()
+        return (*(Move(source, values[0].pointer) for source in sources), *removals) if values else ()
+    insertions = _insert_into(fault, place, [fault.value(source) for source in sources])
+    return (*insertions, *removals, *(() if removals else [Remove(s) for s in sources])) if insertions else ()
 
 
 def _new_message(fault: Fault, place: str, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
     first = fault.messages[refs[0].message]
-    held, where = fault.value(first.pointer), list_position(fault.part(refs[0]))
-    if not isinstance(held, dict) or where is None:
+    template, where = fault.value(first.pointer), list_position(fault.part(refs[0]))
+    if not isinstance(template, dict) or where is None:
         return ()
     values = [fault.value(fault.messages[r.message].pointer + element_pointer(fault.part(r))) for r in refs]
-    return (Insert(place, {**held, where[0][1:]: values}),)
+    return (Insert(place, {**template, where[0][1:]: values}),)
 
 
 def _messages_of_only(fault: Fault, refs: Sequence[NodeRef]) -> list[Message]:
     """Messages that contain only these parts."""
-    taken = {(r.message, r.part) for r in refs}
+    places = {(r.message, r.part) for r in refs}
     numbers = dict.fromkeys(r.message for r in refs)
-    return [fault.messages[n] for n in numbers if all((n, k) in taken for k in range(len(fault.messages[n].parts)))]
+    return [fault.messages[n] for n in numbers if all((n, k) in places for k in range(len(fault.messages[n].parts)))]
 
 
 def to_front(fault: Fault, message: Message, moved: Sequence[int], first: int) -> tuple[Change, ...]:
@@ -145,8 +145,8 @@ def _id_suffix(fault: Fault, name: str) -> str:
     """Pointer, below a call or result, of its id in this protocol; empty if there is none."""
     call = ToolCallIR("id", "name", {}, "function")
     result = ToolResultIR("id", (Text("-"),), name="name")
-    asked = Message("assistant", (shape.normal_call(fault.adapter, call),))
-    _, decoded = shape.round_trip(fault.adapter, (asked, Message("tool", (result,))))
+    call_message = Message("assistant", (shape.normal_call(fault.adapter, call),))
+    _, decoded = shape.round_trip(fault.adapter, (call_message, Message("tool", (result,))))
     for message in decoded.messages:
         for part in message.parts:
             if name in part.source.fields and isinstance(part, ToolCallIR if name == "id" else ToolResultIR):
@@ -172,13 +172,13 @@ def fitting_ids(fault: Fault) -> dict[str, str]:
 
 def fresh_id(fault: Fault, like: str) -> str:
     """An unused id that the provider accepts."""
-    terms, taken = fault.contract.closure, set(ids(fault))
+    terms, in_use = fault.contract.closure, set(ids(fault))
     fits = name_check(terms.id_pattern, terms.id_max_length)
-    plain = next((w for n in range(2, 1000) if (w := f"{like}_{n}") not in taken and fits(w)), None)
+    plain = next((w for n in range(2, 1000) if (w := f"{like}_{n}") not in in_use and fits(w)), None)
     if plain:
         return plain
-    wanted = f"{like}_{len(taken)}"
-    return rewrite_words([*taken, wanted], fits, terms.id_max_length)[wanted]
+    numbered = f"{like}_{len(in_use)}"
+    return rewrite_words([*in_use, numbered], fits, terms.id_max_length)[numbered]
 
 
 def unanswered_calls_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:
@@ -193,8 +193,8 @@ def unanswered_calls_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallI
 
 def calls_of(fault: Fault, results: Sequence[ToolResultIR]) -> list[ToolCallIR]:
     """The calls that results refer to."""
-    wanted = {r.tool_call_id for r in results}
-    return [c for m in fault.messages for _, c in m.tool_calls() if c.id in wanted]
+    call_ids = {r.tool_call_id for r in results}
+    return [c for m in fault.messages for _, c in m.tool_calls() if c.id in call_ids]
 
 
 def result_message(fault: Fault, result: ToolResultIR) -> JsonValue:
@@ -202,7 +202,7 @@ def result_message(fault: Fault, result: ToolResultIR) -> JsonValue:
     calls = calls_of(fault, [result])
     if not calls:
         return None
-    written = shape.results(fault.adapter, calls, [result])
-    if any(w.is_element for w in written):
+    nodes = shape.results(fault.adapter, calls, [result])
+    if any(n.is_element for n in nodes):
         return shape.result_message(fault.adapter, calls, [result])
-    return written[0].value if written else None
+    return nodes[0].value if nodes else None

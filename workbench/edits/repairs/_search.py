@@ -151,9 +151,9 @@ class RepairSearch:
         for of in (self.single, self.pairs, self.earlier_end):
             if min(found, default=RepairCost.CUT) < RepairCost.CUT or (found and of == self.earlier_end):
                 return
-            for tried in of(finding, most):
-                found.append(tried.proposal.cost)
-                yield tried
+            for candidate in of(finding, most):
+                found.append(candidate.proposal.cost)
+                yield candidate
 
     def single(self, finding: Finding, most: RepairCost = RepairCost.CUT) -> Iterator[CheckedRepair]:
         """Proposals of the families that pass alone."""
@@ -207,27 +207,31 @@ class RepairSearch:
                 continue
             seen.add(request)
             self.budget -= 1
-            tried = self._check(finding, proposal, request)
-            if tried:
-                yield tried
+            candidate = self._check(finding, proposal, request)
+            if candidate:
+                yield candidate
 
     def _check(self, finding: Finding, proposal: Proposal, request: HttpRequest) -> CheckedRepair | None:
         """The proposal, if the finding disappears with it and nothing new breaks; else None."""
         trial = self._judge(request)
         if trial.decoded.request is None:
             return None
-        left = _breaks(trial.findings, self.refused)
-        before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in left)
-        told = self._remaining_answer_findings(request)
-        is_gone = finding not in told if finding in self.answer_findings else after[finding.rule] < before[finding.rule]
+        breaks = _breaks(trial.findings, self.refused)
+        before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in breaks)
+        answer_findings = self._remaining_answer_findings(request)
+        is_gone = (
+            finding not in answer_findings
+            if finding in self.answer_findings
+            else after[finding.rule] < before[finding.rule]
+        )
         if is_gone and any(after[rule] > before[rule] for rule in after):
             self._near_misses.setdefault((finding.rule, finding.pointer), []).append(proposal)
             return None
         if not is_gone:
             return None
-        verified = not left and not told and trial.judgement.verdict is not Verdict.REFUSES
-        made = repair_edits(self.request, self.text, proposal.changes)
-        return CheckedRepair(proposal, Repair(proposal.title, verified, made), request, trial, told)
+        verified = not breaks and not answer_findings and trial.judgement.verdict is not Verdict.REFUSES
+        edits = repair_edits(self.request, self.text, proposal.changes)
+        return CheckedRepair(proposal, Repair(proposal.title, verified, edits), request, trial, answer_findings)
 
     def _remaining_answer_findings(self, request: HttpRequest) -> tuple[Finding, ...]:
         """Findings of the recorded response that would still apply to this request."""
@@ -267,8 +271,8 @@ def _pairs(search: RepairSearch, first: Proposal, finding: Finding) -> Iterator[
 def _combine(search: RepairSearch, middle: RepairSearch, first: Proposal, second: Proposal) -> tuple[Change, ...]:
     """Both proposals as changes to the original request; empty if the second does not fit."""
     try:
-        made = apply_changes(middle.request, middle.text, second.changes)
-        inside = changes_between(loads(search.text), loads(made.body.raw))
+        after = apply_changes(middle.request, middle.text, second.changes)
+        inside = changes_between(loads(search.text), loads(after.body.raw))
     except WorkbenchError:
         return ()
     headers = {c.name.lower(): c for c in (*first.changes, *second.changes) if isinstance(c, SetHeader)}
@@ -301,30 +305,30 @@ def _proposals(families: Families, fault: Fault) -> Iterator[Proposal]:
 
 def _breaks(findings: Iterable[Finding], refused: bool) -> list[Finding]:
     """Findings that break the chain. Pending calls of a refused request count as missing results."""
-    made = []
+    breaks = []
     for finding in findings:
         if refused and finding.rule == PENDING and finding.side == REQUEST:
             finding = replace(finding, rule=MISSING, severity=Severity.ERROR)
         if is_repairable(finding):
-            made.append(finding)
-    return made
+            breaks.append(finding)
+    return breaks
 
 
-def best(tried: Iterable[CheckedRepair]) -> list[CheckedRepair]:
+def best(candidates: Iterable[CheckedRepair]) -> list[CheckedRepair]:
     """The best first: least cost, then fewest changed bytes.
 
     Repairs that leave something broken are returned only if no other passes, except by an earlier end of the
     conversation, which removes later damage too.
     """
-    found = sorted(tried, key=lambda t: (t.proposal.cost, _size(t)))
+    found = sorted(candidates, key=lambda t: (t.proposal.cost, _size(t)))
     whole = [t for t in found if t.repair.verified]
     return whole if whole and whole[0].proposal.cost < RepairCost.CUT else found
 
 
-def _size(tried: CheckedRepair) -> int:
+def _size(candidate: CheckedRepair) -> int:
     """Bytes removed and characters added."""
-    gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in tried.repair.edits)
-    return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
+    byte_count = sum(e.span[1] - e.span[0] if e.span else 0 for e in candidate.repair.edits)
+    return byte_count + sum(len(repr(e.new)) for e in candidate.repair.edits if e.op != "remove")
 
 
 def _allowed_cost(finding: Finding) -> RepairCost:
@@ -365,7 +369,7 @@ def cut_back(fault: Fault, start: int) -> Iterator[Proposal]:
         start -= 1
     if start <= 0 or start >= len(fault.messages):
         return
-    gone = fault.messages[start:]
+    tail = fault.messages[start:]
     if any(m.role != "system" for m in fault.messages[:start]):
         title = f"truncate the history after message {start}, before the damaged turn"
-        yield Proposal(title, tuple(Remove(m.pointer) for m in gone), RepairCost.CUT)
+        yield Proposal(title, tuple(Remove(m.pointer) for m in tail), RepairCost.CUT)

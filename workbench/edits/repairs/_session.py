@@ -36,7 +36,7 @@ def with_repairs(
         findings: in order of their exchanges.
         budget: most proposals checked, fewer if requests are large (``limits.MAX_CHECK_BYTES``).
     """
-    made: list[Finding] = []
+    all_findings: list[Finding] = []
     spent = 0
     for index, group in groupby(findings, key=lambda f: f.exchange):
         own = list(group)
@@ -47,8 +47,8 @@ def with_repairs(
             own = [replace(f, repairs=_best_repairs(search, f)) if _search.is_repairable(f) else f for f in own]
             budget -= most - search.budget
             spent += (most - search.budget) * size
-        made += own
-    return tuple(made)
+        all_findings += own
+    return tuple(all_findings)
 
 
 def _remaining(spent: int) -> int:
@@ -58,8 +58,8 @@ def _remaining(spent: int) -> int:
 def _best_repairs(search: RepairSearch, finding: Finding) -> tuple[Repair, ...]:
     """The best repairs of a finding; stops after the first few that leave nothing broken."""
     found = []
-    for tried in search.offers(finding):
-        found.append(tried)
+    for candidate in search.offers(finding):
+        found.append(candidate)
         if sum(t.repair.verified for t in found) >= limits.MAX_REPAIRS_OFFERED:
             break
     return tuple(islice((t.repair for t in _search.best(found)), limits.MAX_REPAIRS_OFFERED))
@@ -96,7 +96,7 @@ def _fixes(families: Families, inspector: Inspector) -> Iterator[ExchangeFix]:
 
 
 def _next_search(families: Families, inspector: Inspector, index: int) -> _search.NextSearch:
-    return lambda made, budget: RepairSearch(families, inspector, index, made.request, budget, made.answer_findings)
+    return lambda last, budget: RepairSearch(families, inspector, index, last.request, budget, last.answer_findings)
 
 
 def _with_request(exchange: Exchange, request: HttpRequest) -> Exchange:

@@ -23,10 +23,10 @@ def switch_off(fault: Fault) -> Iterator[tuple[Change, ...]]:
     if fault.request.thinking == "off":
         return
     place = FieldPlaces(fault.text).of("thinking")
-    held, parent = fault.value(place), place.removesuffix("/type")
-    if isinstance(held, str) and parent != place:
+    switch, parent = fault.value(place), place.removesuffix("/type")
+    if isinstance(switch, str) and parent != place:
         yield (Replace(parent, {"type": "disabled"}),)  # a budget makes no sense once thinking is off
-    elif isinstance(held, bool):
+    elif isinstance(switch, bool):
         yield (Replace(place, False),)
     body = fault.body if isinstance(fault.body, dict) else {}
     own = _provider_switch(fault)
@@ -44,12 +44,12 @@ def _provider_switch(fault: Fault) -> Mapping[str, JsonValue]:
     return shape.thinking_off(fault.adapter) if fault.adapter.traits.has_one_switch else {}
 
 
-def _set_member(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:
+def _set_member(at: str, value: JsonValue, old: JsonValue) -> Iterator[Change]:
     """Set a member, merged with an object that is already there."""
-    if held is None:
+    if old is None:
         yield Insert(at, value)
-    elif isinstance(held, dict) and isinstance(value, dict) and "type" not in value:
+    elif isinstance(old, dict) and isinstance(value, dict) and "type" not in value:
         for key, inner in value.items():
-            yield from _set_member(f"{at}/{escape(key)}", inner, held.get(key))
-    elif held != value:
+            yield from _set_member(f"{at}/{escape(key)}", inner, old.get(key))
+    elif old != value:
         yield Replace(at, value)

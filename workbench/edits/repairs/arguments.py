@@ -54,18 +54,18 @@ def _split_merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Prop
     values = _values(call.raw or "")
     message = fault.messages[ref.message]
     at = message.pointer + element_pointer(call)
-    held, own = fault.value(at), call.source.fields
-    if len(values) < 2 or not isinstance(held, dict) or not call.id or "id" not in own or not own.get("raw"):
+    whole, own = fault.value(at), call.source.fields
+    if len(values) < 2 or not isinstance(whole, dict) or not call.id or "id" not in own or not own.get("raw"):
         return
     texts = [dumps(value).decode("utf-8", "surrogatepass") for value in values]
     changes: list[Change] = [Replace(at + own["raw"], texts[0])]
     parent, _, step = at.rpartition("/")
     new: list[ToolCallIR] = []
     for text in texts[1:]:
-        made = replace(call, id=_results.fresh_id(fault, f"{call.id}_{len(new)}"), raw=text, input=loads(text))
-        copy = with_value(with_value(held, own["id"], made.id), own["raw"], text)
+        extra_call = replace(call, id=_results.fresh_id(fault, f"{call.id}_{len(new)}"), raw=text, input=loads(text))
+        copy = with_value(with_value(whole, own["id"], extra_call.id), own["raw"], text)
         changes.append(Insert(f"{parent}/{int(step) + 1}", copy))
-        new.append(made)
+        new.append(extra_call)
     title = f"split tool call {quote(call.id)} into {len(texts)}, with error results for the new calls"
     yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), RepairCost.STAND_IN)
 
@@ -74,15 +74,15 @@ def _values(raw: str) -> list[JsonValue]:
     """The objects that follow one another in a text; empty if it is anything else."""
     pieces = re.split(r"(?<=\})\s*(?=\{)", raw.strip())
     found: list[JsonValue] = []
-    held = ""
+    buffer = ""
     for piece in pieces:
-        held += piece
+        buffer += piece
         try:
-            found.append(loads(held))
-            held = ""
+            found.append(loads(buffer))
+            buffer = ""
         except WireError:
             continue
-    return found if not held and all(isinstance(v, dict) for v in found) else []
+    return found if not buffer and all(isinstance(v, dict) for v in found) else []
 
 
 def with_value(value: JsonValue, pointer: str, new: JsonValue) -> JsonValue:

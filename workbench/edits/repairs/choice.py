@@ -23,8 +23,8 @@ def unsupported(fault: Fault) -> Iterator[Proposal]:
     value = fault.value(at)
     word = value if isinstance(value, str) else value.get("type") if isinstance(value, dict) else None
     for other in _SAME.get(word or "", ()):
-        made = other if isinstance(value, str) else {**value, "type": other}
-        yield Proposal(f"use {quote(other)} instead of {quote(word)}", (Replace(at, made),))
+        new = other if isinstance(value, str) else {**value, "type": other}
+        yield Proposal(f"use {quote(other)} instead of {quote(word)}", (Replace(at, new),))
     forces = isinstance(value, dict) and word in ("tool", "function")
     any_tool = _encoded_choice(fault, at, "any") if forces else None
     if any_tool is not None:
@@ -49,9 +49,9 @@ def auto(fault: Fault) -> Iterator[Proposal]:
         changes: list[Change] = [Replace(f"{at}/type", "auto")]
         changes += [Remove(f"{at}/{key}") for key in value if key in ("name", "function", "custom")]
         yield Proposal("let the model choose (auto)", tuple(changes), RepairCost.MODE)
-    written = _encoded_choice(fault, at, "auto")
-    if written is not None:
-        yield Proposal("let the model choose (auto)", (Replace(at, written),), RepairCost.MODE)
+    auto_choice = _encoded_choice(fault, at, "auto")
+    if auto_choice is not None:
+        yield Proposal("let the model choose (auto)", (Replace(at, auto_choice),), RepairCost.MODE)
 
 
 def _encoded_choice(fault: Fault, at: str, mode: str) -> JsonValue:

@@ -25,11 +25,11 @@ def missing_result(fault: Fault) -> Iterator[Proposal]:
     turn = fault.turn(ref.message)
     open_calls = [li.call for li in fault.case.closure.lines if li.call and not li.results and not li.is_server]
     calls = [call for call in open_calls if call.side == REQUEST and call.message in turn] or [ref]
-    for wanted in dict.fromkeys(((ref,), tuple(calls))):
+    for call_refs in dict.fromkeys(((ref,), tuple(calls))):
         yield Proposal(
-            _title("add an error result for", fault, wanted), _results.add(fault, wanted), RepairCost.STAND_IN
+            _title("add an error result for", fault, call_refs), _results.add(fault, call_refs), RepairCost.STAND_IN
         )
-        yield Proposal(_title("remove", fault, wanted), remove_parts(fault, wanted), RepairCost.DROPPED)
+        yield Proposal(_title("remove", fault, call_refs), remove_parts(fault, call_refs), RepairCost.DROPPED)
     yield from cut_back(fault, turn.start)
 
 
@@ -154,11 +154,11 @@ def wrong_role(fault: Fault) -> Iterator[Proposal]:
 def _own_turn(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
     """Move a call out of a message of another role: a separate turn before it, with a stand-in result."""
     message = fault.messages[ref.message]
-    asked = shape.message(fault.adapter, "assistant", [shape.normal_call(fault.adapter, call)])
+    call_message = shape.message(fault.adapter, "assistant", [shape.normal_call(fault.adapter, call)])
     line = fault.line(ref)
-    if asked is None or (line and line.results):
+    if call_message is None or (line and line.results):
         return
-    changes = [Insert(message.pointer, asked), *_results.insert_in_front(fault, ref.message, [call])]
+    changes = [Insert(message.pointer, call_message), *_results.insert_in_front(fault, ref.message, [call])]
     title = f"move tool call {quote(call.id)} into a separate turn, with an error result"
     yield Proposal(title, (*changes, *remove_parts(fault, [ref])), RepairCost.STAND_IN)
 
@@ -172,13 +172,13 @@ def _foreign_result(fault: Fault) -> Iterator[Proposal]:
     if fault.number is None:
         return
     message = fault.messages[fault.number]
-    held = fault.value(message.pointer)
+    body = fault.value(message.pointer)
     blocks = [p for p in message.parts if isinstance(p, Opaque) and p.type == "tool_result"]
-    if isinstance(held, dict) and held.get("role") in ("tool", "function"):
-        found = shape.foreign_result(held, "tool_call_id")
-        made = _results.result_message(fault, found) if found else None
-        if made is not None:
-            yield Proposal("rewrite the tool result in the form of this protocol", (Replace(message.pointer, made),))
+    if isinstance(body, dict) and body.get("role") in ("tool", "function"):
+        found = shape.foreign_result(body, "tool_call_id")
+        new = _results.result_message(fault, found) if found else None
+        if new is not None:
+            yield Proposal("rewrite the tool result in the form of this protocol", (Replace(message.pointer, new),))
     elif blocks and isinstance(blocks[0].value, Mapping) and len(message.parts) == len(blocks):
         results = [shape.foreign_result(b.value, "tool_use_id") for b in blocks]
         own = [w.value for r in results if r for w in shape.results(fault.adapter, _results.calls_of(fault, [r]), [r])]
@@ -222,9 +222,9 @@ def id_format(fault: Fault) -> Iterator[Proposal]:
         changes = tuple(
             change
             for n, message in enumerate(fault.messages)
-            for k, held in enumerate(message.parts)
-            if isinstance(held, ToolCallIR | ToolResultIR)
-            for change in _results.set_id(fault, NodeRef(REQUEST, n, k), new.get(_id(held) or "", ""))
+            for k, other in enumerate(message.parts)
+            if isinstance(other, ToolCallIR | ToolResultIR)
+            for change in _results.set_id(fault, NodeRef(REQUEST, n, k), new.get(_id(other) or "", ""))
         )
         yield Proposal("rename the ids to an accepted form, in calls and results", changes)
         return
@@ -239,8 +239,8 @@ def _without_id(fault: Fault, ref: NodeRef, part: ToolCallIR | ToolResultIR) -> 
     line = fault.line(ref)
     if isinstance(part, ToolResultIR):
         call = line.call or line.stands_for if line else None
-        made = fault.part(call) if call and call.side == REQUEST else None
-        for candidate in [made] if made else _results.unanswered_calls_before(fault, ref):
+        own_call = fault.part(call) if call and call.side == REQUEST else None
+        for candidate in [own_call] if own_call else _results.unanswered_calls_before(fault, ref):
             if isinstance(candidate, ToolCallIR) and candidate.id:
                 title = f"set the tool result's id to {quote(candidate.id)}"
                 yield Proposal(title, _results.set_id(fault, ref, candidate.id))

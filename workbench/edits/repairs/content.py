@@ -43,8 +43,8 @@ def assistant_last(fault: Fault) -> Iterator[Proposal]:
         return
     last = fault.messages[-1]
     yield Proposal("remove the prefilled assistant message", (Remove(last.pointer),), RepairCost.DROPPED)
-    asked = shape.message(fault.adapter, "user", [Text(GO_ON)])
-    change = Insert(f"{fault.list_pointer}/-", asked)
+    question = shape.message(fault.adapter, "user", [Text(GO_ON)])
+    change = Insert(f"{fault.list_pointer}/-", question)
     yield Proposal(f"add a user message {quote(GO_ON)}", (change,), RepairCost.MODE)
 
 
@@ -64,24 +64,24 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
         return
     media = [p for p in result.content if isinstance(p, Media)]
     message = fault.messages[ref.message]
-    gone: list[Change] = [Remove(message.absolute(p)) for p in media]
+    removals: list[Change] = [Remove(message.absolute(p)) for p in media]
     if len(media) == len(result.content):
         at = message.absolute(result, "content")
-        gone = [Replace(at, MOVED)]
+        removals = [Replace(at, MOVED)]
     title = "move the media from the result into a user message"
-    held = list_position(result)
-    if held:
+    place = list_position(result)
+    if place:
         values = [shape.block(fault.adapter, p) for p in media]
-        changes = [Insert(f"{message.pointer}{held[0]}/-", value) for value in values]
+        changes = [Insert(f"{message.pointer}{place[0]}/-", value) for value in values]
     else:
         behind = ref.message + 1
         while behind < len(fault.messages) and any(fault.messages[behind].tool_results()):
             behind += 1
-        asked = shape.message(fault.adapter, "user", media)
-        changes = [Insert(f"{fault.list_pointer}/{behind}", asked)] if asked else []
+        user_message = shape.message(fault.adapter, "user", media)
+        changes = [Insert(f"{fault.list_pointer}/{behind}", user_message)] if user_message else []
     if changes:
-        yield Proposal(title, (*gone, *changes))
-    yield Proposal("remove the media from the result", tuple(gone), RepairCost.DROPPED)
+        yield Proposal(title, (*removals, *changes))
+    yield Proposal("remove the media from the result", tuple(removals), RepairCost.DROPPED)
 
 
 def system_position(fault: Fault) -> Iterator[Proposal]:
@@ -161,11 +161,11 @@ def message_text(fault: Fault, number: int) -> str | None:
 def join_messages(fault: Fault, first: int, others: Sequence[int]) -> tuple[Change, ...]:
     """Join messages into one: texts to one text, lists to one list. Empty if that is not possible."""
     messages = [fault.messages[n] for n in (first, *others)]
-    gone = [Remove(m.pointer) for m in messages[1:]]
+    removals = [Remove(m.pointer) for m in messages[1:]]
     own = _strings(fault, messages)
     if own is not None:
         pointer, texts = own
-        return (Replace(pointer, BETWEEN.join(texts)), *gone)
+        return (Replace(pointer, BETWEEN.join(texts)), *removals)
     lists = [{place[0] for p in m.parts if (place := list_position(p))} for m in messages]
     if any(len(found) > 1 for found in lists) or not lists[0] or not messages[0].parts:
         return ()
@@ -174,11 +174,11 @@ def join_messages(fault: Fault, first: int, others: Sequence[int]) -> tuple[Chan
     target = f"{messages[0].pointer}{next(iter(lists[0]))}/-"
     changes: list[Change] = []
     for message in messages[1:]:
-        held = _elements(fault, message)
-        if held is None:
+        elements = _elements(fault, message)
+        if elements is None:
             return ()
-        changes += [Insert(target, e) if not isinstance(e, str) else Move(e, target) for e in held]
-    return (*changes, *gone)
+        changes += [Insert(target, e) if not isinstance(e, str) else Move(e, target) for e in elements]
+    return (*changes, *removals)
 
 
 def _strings(fault: Fault, messages: Sequence[Message]) -> tuple[str, list[str]] | None:
@@ -204,15 +204,15 @@ def move_to_system(fault: Fault, message: Message, text: str) -> Iterator[Propos
     """Move the text of a system message into the request's system text, if that is not a message."""
     body = shape.system(fault.adapter, text)
     for key, value in body.items():
-        held = fault.value(f"/{key}")
-        gone = Remove(message.pointer)
+        old = fault.value(f"/{key}")
+        removal = Remove(message.pointer)
         title = "move the system message into the system prompt of the request"
-        if held is None and key not in (fault.body or ()):
-            yield Proposal(title, (Insert(f"/{key}", value), gone))
-        elif isinstance(held, str):
-            yield Proposal(title, (Replace(f"/{key}", held + BETWEEN + text), gone))
-        elif isinstance(held, list):
+        if old is None and key not in (fault.body or ()):
+            yield Proposal(title, (Insert(f"/{key}", value), removal))
+        elif isinstance(old, str):
+            yield Proposal(title, (Replace(f"/{key}", old + BETWEEN + text), removal))
+        elif isinstance(old, list):
             element = value[0] if isinstance(value, list) else shape.block(fault.adapter, Text(text))
-            yield Proposal(title, (Insert(f"/{key}/-", element), gone))
-        elif isinstance(held, dict) and isinstance(held.get("parts"), list) and isinstance(value, dict):
-            yield Proposal(title, (Insert(f"/{key}/parts/-", value["parts"][0]), gone))
+            yield Proposal(title, (Insert(f"/{key}/-", element), removal))
+        elif isinstance(old, dict) and isinstance(old.get("parts"), list) and isinstance(value, dict):
+            yield Proposal(title, (Insert(f"/{key}/parts/-", value["parts"][0]), removal))

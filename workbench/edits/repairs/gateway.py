@@ -34,11 +34,11 @@ def cache_limit(fault: Fault) -> Iterator[Proposal]:
         return
     surplus = len(found) - most
     spare = [p for p in found[:-1] if fault.number_at(p) is not None] or found
-    for gone in (spare[:surplus], found[most:]):
+    for surplus_marks in (spare[:surplus], found[most:]):
         title = (
             f"remove the oldest {surplus} cache breakpoints" if surplus > 1 else "remove the oldest cache breakpoint"
         )
-        yield Proposal(title, tuple(Remove(_mark_pointer(p)) for p in gone))
+        yield Proposal(title, tuple(Remove(_mark_pointer(p)) for p in surplus_marks))
 
 
 def _mark_pointer(pointer: str) -> str:
@@ -54,11 +54,11 @@ def beta_header(fault: Fault) -> Iterator[Proposal]:
         return
     header = at.removeprefix(HEADERS)
     http = fault.case.decoded.exchange.request
-    held = [v.strip() for value in (http.headers.all(header) if http else ()) for v in value.split(",")]
-    for gone in ({name}, set(held)):
-        left = ",".join(v for v in held if v and v not in gone)
-        title = f"remove {quote(name)} from the header {header}" if gone == {name} else f"remove the header {header}"
-        yield Proposal(title, (SetHeader(header, left or None),), RepairCost.DROPPED)
+    flags = [v.strip() for value in (http.headers.all(header) if http else ()) for v in value.split(",")]
+    for surplus in ({name}, set(flags)):
+        rest = ",".join(v for v in flags if v and v not in surplus)
+        title = f"remove {quote(name)} from the header {header}" if surplus == {name} else f"remove the header {header}"
+        yield Proposal(title, (SetHeader(header, rest or None),), RepairCost.DROPPED)
 
 
 def restore_damaged(fault: Fault) -> Iterator[Proposal]:

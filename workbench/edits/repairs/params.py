@@ -42,11 +42,11 @@ def missing(fault: Fault) -> Iterator[Proposal]:
     at = fault.finding.pointer
     bare = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, ()))
     for name, value in fault.adapter.capabilities.request.required.items():
-        said = replace(ModelRequest(fault.adapter.name, None, ()), params={name: value})
-        written = fault.adapter.write_request(said)
+        sample = replace(ModelRequest(fault.adapter.name, None, ()), params={name: value})
+        body = fault.adapter.write_request(sample)
         key = at.rpartition("/")[2]
-        if key in written and key not in bare and fault.value(at) is None:
-            yield Proposal(f"set {dotted_path(at)} to {written[key]}", (Insert(at, written[key]),), RepairCost.STAND_IN)
+        if key in body and key not in bare and fault.value(at) is None:
+            yield Proposal(f"set {dotted_path(at)} to {body[key]}", (Insert(at, body[key]),), RepairCost.STAND_IN)
 
 
 REPAIRS: Mapping[str, tuple[Proposer, ...]] = {

@@ -58,10 +58,10 @@ def leave_out(fault: Fault) -> Iterator[Proposal]:
         if not key or key in seen:
             continue
         seen.add(key)
-        gone = remove_parts(fault, key)
-        yield Proposal(title, gone, RepairCost.DROPPED)
+        removals = remove_parts(fault, key)
+        yield Proposal(title, removals, RepairCost.DROPPED)
         for changes in ways:
-            yield Proposal(f"{title}, and {_thinking.TITLE}", (*gone, *changes), RepairCost.MODE)
+            yield Proposal(f"{title}, and {_thinking.TITLE}", (*removals, *changes), RepairCost.MODE)
 
 
 def thinking_off(fault: Fault) -> Iterator[Proposal]:

@@ -69,14 +69,14 @@ def _lowered_schema(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
     if tool.kind != "client" or pointer is None or not isinstance(tool.schema, dict):
         return ()
     schema = schema_as_sent(fault.case.decoded, tool)
-    made = down_level(schema, _dialect(fault, tool, pointer))
-    return () if made.remaining else changes_between(schema, made.schema, pointer)
+    lowering = down_level(schema, _dialect(fault, tool, pointer))
+    return () if lowering.remaining else changes_between(schema, lowering.schema, pointer)
 
 
 def _lowering_cost(fault: Fault, tool: ToolDef) -> RepairCost:
     pointer = schema_at(fault.case.decoded, tool) or ""
-    made = down_level(schema_as_sent(fault.case.decoded, tool), _dialect(fault, tool, pointer))
-    return RepairCost.NONE if all(step.effect == EXACT for step in made.steps) else RepairCost.STAND_IN
+    lowering = down_level(schema_as_sent(fault.case.decoded, tool), _dialect(fault, tool, pointer))
+    return RepairCost.NONE if all(step.effect == EXACT for step in lowering.steps) else RepairCost.STAND_IN
 
 
 def no_parameters(fault: Fault) -> Iterator[Proposal]:
@@ -96,14 +96,14 @@ def no_parameters(fault: Fault) -> Iterator[Proposal]:
 
 def tools_missing(fault: Fault) -> Iterator[Proposal]:
     """Declare the tools that the history uses: as an earlier request did, else with any arguments."""
-    wanted = {c.name for m in fault.messages for _, c in m.tool_calls() if c.name}
+    names = {c.name for m in fault.messages for _, c in m.tool_calls() if c.name}
     for index in reversed(fault.case.earlier.exchanges):
         earlier = fault.case.peek(index)
         request = earlier.request if earlier else None
         if (
             earlier
             and request
-            and wanted <= {t.name for t in request.tools}
+            and names <= {t.name for t in request.tools}
             and earlier.protocol == fault.request.protocol
         ):
             key = request.tools[0].pointer.split("/")[1]
@@ -111,9 +111,9 @@ def tools_missing(fault: Fault) -> Iterator[Proposal]:
             title = f"declare the tools as in exchange {index + 1}"
             yield Proposal(title, (_set_member(fault, key, declared),))
             break
-    key, made = _declared_schema(fault, sorted(wanted))
+    key, declarations = _declared_schema(fault, sorted(names))
     title = "declare the tools that the history uses, with any arguments"
-    yield Proposal(title, (_set_member(fault, key, made),), RepairCost.STAND_IN)
+    yield Proposal(title, (_set_member(fault, key, declarations),), RepairCost.STAND_IN)
 
 
 def _declared_schema(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:

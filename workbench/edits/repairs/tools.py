@@ -26,8 +26,8 @@ def names(fault: Fault) -> Iterator[Proposal]:
     new = {old: name for old, name in rewrite_words(declared, fits, None).items() if old != name}
     here = fault.value(fault.finding.pointer)
     for chosen in (*([{here: new[here]}] if here in new else []), new):
-        told = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
-        title = f"rename tool {told} everywhere (the client must map calls back)"
+        renamings = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
+        title = f"rename tool {renamings} everywhere (the client must map calls back)"
         yield Proposal(title, tuple(c for old, name in chosen.items() for c in _rename_everywhere(fault, old, name)))
 
 
@@ -40,8 +40,8 @@ def _rename_everywhere(fault: Fault, old: str, new: str) -> Iterator[Change]:
             if isinstance(part, ToolCallIR | ToolResultIR) and part.name == old and part.source.fields.get("name"):
                 yield Replace(message.absolute(part, "name"), new)
     for place in _CHOICES:
-        held = fault.value(place)
-        for suffix, value in scalars(held):
+        choice = fault.value(place)
+        for suffix, value in scalars(choice):
             if value == old and suffix and not suffix.startswith("/tools/"):
                 yield Replace(place + suffix, new)
 
@@ -53,25 +53,25 @@ def _name_at(fault: Fault, tool: ToolDef) -> list[str]:
 
 def duplicate_names(fault: Fault) -> Iterator[Proposal]:
     """Remove the second of two tools with one name if they are identical; else rename or remove it."""
-    taken, changes, gone = dict[str, ToolDef](), list[Change](), list[Change]()
+    by_name, changes, removals = dict[str, ToolDef](), list[Change](), list[Change]()
     pattern = fault.contract.term("schema.name-pattern")
     fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)
     everyone = {t.name for t in fault.request.tools}
     is_same = True
     for tool in fault.request.tools:
-        first = taken.setdefault(tool.name or "", tool)
+        first = by_name.setdefault(tool.name or "", tool)
         if first is tool or not tool.name:
             continue
         is_same = is_same and (first.schema, first.description) == (tool.schema, tool.description)
         new = next((n for k in range(2, 1000) if fits(n := f"{tool.name[:60]}_{k}") and n not in everyone), None)
-        gone.append(Remove(tool.pointer))
+        removals.append(Remove(tool.pointer))
         if new:
             everyone.add(new)
             changes += [Replace(at, new) for at in _name_at(fault, tool)]
     if is_same:
-        yield Proposal("remove the duplicate declaration", tuple(gone))
+        yield Proposal("remove the duplicate declaration", tuple(removals))
     yield Proposal("rename the second tool (the client must map calls back)", tuple(changes))
-    yield Proposal("remove the second tool with this name", tuple(gone), RepairCost.DROPPED)
+    yield Proposal("remove the second tool with this name", tuple(removals), RepairCost.DROPPED)
 
 
 def too_many(fault: Fault) -> Iterator[Proposal]:

@@ -94,10 +94,10 @@ class VariedRequest:
         if not changes:
             return RequestVariant(name, title, why_not=why_not)
         try:
-            made = apply_changes(self.http, self.text, changes)
+            request = apply_changes(self.http, self.text, changes)
         except (LocalProtocolError, WireError) as error:
             return RequestVariant(name, title, why_not=str(error))
-        return self._unless_same(name, title, made, why_not)
+        return self._unless_same(name, title, request, why_not)
 
     def variant_by_parts(self, name: str, title: str, change: Callable[[Part], Part], why_not: str) -> RequestVariant:
         """A variant made by changing parts of its messages; all other bytes stay."""
@@ -119,8 +119,8 @@ class VariedRequest:
 
 
 def _with_parts(message: Message, parts: Iterable[Part]) -> Message:
-    made = tuple(parts)
-    return message if made == message.parts else replace(message, parts=made)
+    new_parts = tuple(parts)
+    return message if new_parts == message.parts else replace(message, parts=new_parts)
 
 
 NO_REASONING = "the request contains no reasoning"
@@ -190,13 +190,13 @@ def ignores(subject: VariedRequest, name: str) -> bool:
 def remove_tools(subject: VariedRequest, names: Collection[str]) -> RequestVariant:
     """Remove some of the declared tools."""
     name, title = "tools=fewer", f"{', '.join(sorted(names))} not declared"
-    gone = [tool for tool in subject.request.tools if tool.name in names]
-    if not gone:
+    surplus = [tool for tool in subject.request.tools if tool.name in names]
+    if not surplus:
         return RequestVariant(name, title, why_not="none of these tools are declared")
-    if len(gone) == len(subject.request.tools):
+    if len(surplus) == len(subject.request.tools):
         return forbid_tools(subject)
     choice = subject.request.tool_choice
-    changes: list[Change] = [Remove(tool.pointer) for tool in gone]
+    changes: list[Change] = [Remove(tool.pointer) for tool in surplus]
     if choice and choice.mode == "tool" and choice.name in names:
         changes += _choice(subject, "auto")
     return subject.variant_by_changes(name, title, changes, "")
@@ -208,9 +208,9 @@ def _parallel_off_changes(subject: VariedRequest) -> list[Change]:
         return []
     choice = subject.request.tool_choice
     mode = choice if choice and choice.mode in ("auto", "any", "tool") else ToolChoice("auto")
-    said = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
-    without = subject.adapter.write_request(replace(said, tool_choice=mode))
-    with_it = subject.adapter.write_request(replace(said, tool_choice=mode, parallel=False))
+    sample = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    without = subject.adapter.write_request(replace(sample, tool_choice=mode))
+    with_it = subject.adapter.write_request(replace(sample, tool_choice=mode, parallel=False))
     return [
         change for key in with_it for change in _additions(subject, f"/{escape(key)}", without.get(key), with_it[key])
     ]
@@ -218,12 +218,12 @@ def _parallel_off_changes(subject: VariedRequest) -> list[Change]:
 
 def _choice(subject: VariedRequest, mode: str) -> list[Change]:
     """Replace the tool choice."""
-    said = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
-    without = subject.adapter.write_request(said)
-    with_it = subject.adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
-    held = subject.fault.body
+    sample = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    without = subject.adapter.write_request(sample)
+    with_it = subject.adapter.write_request(replace(sample, tool_choice=ToolChoice(mode)))
+    body = subject.fault.body
     return [
-        Replace(f"/{escape(key)}", value) if key in held else Insert(f"/{escape(key)}", value)
+        Replace(f"/{escape(key)}", value) if key in body else Insert(f"/{escape(key)}", value)
         for key, value in with_it.items()
         if without.get(key) != value
     ]
@@ -231,12 +231,12 @@ def _choice(subject: VariedRequest, mode: str) -> list[Change]:
 
 def _additions(subject: VariedRequest, at: str, before: JsonValue, after: JsonValue) -> Iterable[Change]:
     """Changes that add to a body what one value has more than another."""
-    held = value_at(subject.fault.body, at)
+    old = value_at(subject.fault.body, at)
     if before == after:
         return
-    if held is None:
+    if old is None:
         yield Insert(at, after)
-    elif isinstance(after, dict) and isinstance(held, dict):
+    elif isinstance(after, dict) and isinstance(old, dict):
         for key, value in after.items():
             yield from _additions(
                 subject, f"{at}/{escape(key)}", before.get(key) if isinstance(before, dict) else None, value
@@ -249,8 +249,8 @@ def _strict(subject: VariedRequest, tool: ToolDef) -> Iterable[Change]:
     """Set a tool's switch for strict decoding, if the protocol has one."""
     if tool.strict or not subject.adapter.capabilities.tools.strict or not tool.pointer:
         return
-    written = [_encoded_declaration(subject, strict) for strict in (None, True)]
-    yield from _additions(subject, tool.pointer, *written)
+    declarations = [_encoded_declaration(subject, strict) for strict in (None, True)]
+    yield from _additions(subject, tool.pointer, *declarations)
 
 
 def _encoded_declaration(subject: VariedRequest, strict: bool | None) -> JsonValue:
