@@ -91,10 +91,10 @@ def fit_media(
         report.lose(pointer, f"media of kind {part.kind!r} at this position")
         return None
     allowed = capabilities.media.sources_of.get(kind, capabilities.media.sources)
-    said = [name for name in _FIELDS if getattr(part, name) is not None]
-    held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
-    if not held:
-        how = f"given by {said[0]}" if said else "without any content"
+    fields = [name for name in _FIELDS if getattr(part, name) is not None]
+    usable = [name for name in fields if name in allowed and not (name == "url" and _is_data_url(part.url))]
+    if not usable:
+        how = f"given by {fields[0]}" if fields else "without any content"
         report.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
     name, others = document_name(part) if kind in _ALIASES and capabilities.media.document_key else ("", part.extra)
@@ -105,7 +105,7 @@ def fit_media(
         what = "a document without a usable name, which the target requires"
         report.lose(pointer, what, f"named {capabilities.media.document_name!r}")
     types = capabilities.media.types.get(kind)
-    if types and part.media_type is not None and held[0] == "data" and part.media_type not in types:
+    if types and part.media_type is not None and usable[0] == "data" and part.media_type not in types:
         same = _SYNONYMS.get(part.media_type)
         at = pointer + part.source.fields.get("media_type", "")
         if same not in types:
@@ -113,11 +113,11 @@ def fit_media(
             return None
         report.lose(at, f"the media type {part.media_type!r:.80}", f"written as the synonym {same!r}")
         part = replace(part, media_type=same)
-    for name in said:
-        if name != held[0]:
-            report.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media that also has {held[0]}")
-    unsaid: dict[str, None] = {field: None for field in _FIELDS if field != held[0]}
-    is_said = held[0] == "data" or (capabilities.media.untyped and _is_of_kind(part.media_type, kind))
+    for name in fields:
+        if name != usable[0]:
+            report.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media that also has {usable[0]}")
+    unsaid: dict[str, None] = {field: None for field in _FIELDS if field != usable[0]}
+    is_said = usable[0] == "data" or (capabilities.media.untyped and _is_of_kind(part.media_type, kind))
     kind_said = part.media_type if is_said else None
     if kind_said is None and kind in capabilities.media.untyped:
         what = f"media of kind {kind!r} without a media type, which the target requires"
@@ -138,10 +138,10 @@ def _document_name_keys(
     if new != name:
         report.lose(pointer, f"the document name {name!r:.80}", f"written as {new!r:.80}")
     *path, last = capabilities.media.document_key
-    held: Mapping[str, JsonValue] = {last: new}
+    tree: Mapping[str, JsonValue] = {last: new}
     for key in reversed(path):
-        held = {key: held}
-    return held
+        tree = {key: tree}
+    return tree
 
 
 def document_name(part: Media) -> tuple[str, Mapping[str, JsonValue]]:
@@ -257,9 +257,9 @@ def fit_result(
             if capabilities.tools.json_results and is_alone and isinstance(inner.value, dict):
                 content.append(inner)
                 continue
-            said = inner.value if isinstance(inner.value, str) else _text(inner.value)
+            json_text = inner.value if isinstance(inner.value, str) else _text(inner.value)
             report.lose(at, "a JSON value in a tool result", "written as text")
-            content.append(Text(said, source=inner.source))
+            content.append(Text(json_text, source=inner.source))
         else:
             report.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a tool result")
     if moved and not content:
@@ -309,7 +309,7 @@ def join_texts(message: Message, parts: list[Part], report: LossReport, *, is_an
     texts = [n for n, part in enumerate(parts) if isinstance(part, Text)]
     if len(texts) < 2:
         return parts
-    said, before = "", texts[0]
+    text, before = "", texts[0]
     for n in texts:
         part = parts[n]
         assert isinstance(part, Text)
@@ -317,14 +317,14 @@ def join_texts(message: Message, parts: list[Part], report: LossReport, *, is_an
             border = "" if is_answer and n == before + 1 else "\n\n"
             how = "with an empty line" if border else "directly"
             report.lose(message.absolute(part), "the boundary between two text parts", f"joined to the first {how}")
-            said += border
-        said += part.text
+            text += border
+        text += part.text
         before = n
     first = parts[texts[0]]
     assert isinstance(first, Text)
-    kept = [part for n, part in enumerate(parts) if n not in texts]
-    kept.insert(texts[0], replace(first, text=said))
-    return kept
+    result = [part for n, part in enumerate(parts) if n not in texts]
+    result.insert(texts[0], replace(first, text=text))
+    return result
 
 
 def put_text_first(message: Message, parts: list[Part], report: LossReport) -> list[Part]:

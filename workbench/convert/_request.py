@@ -60,9 +60,9 @@ _FORMS: Mapping[str, Callable[[JsonValue], bool]] = {
 
 def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: LossReport) -> dict[str, JsonValue]:
     """Parameters that the target has a place for, and those that it requires."""
-    held: dict[str, JsonValue] = {}
+    fields: dict[str, JsonValue] = {}
     for param in params:
-        if param.value is None or param.value in ([], {}) or param.name in held:
+        if param.value is None or param.value in ([], {}) or param.name in fields:
             continue
         if is_cache_point(param.value):
             report.lose(param.pointer, "a cache breakpoint")
@@ -73,14 +73,14 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: Lo
                 param.pointer, f"the parameter {_dotted_name(param)!r:.80}, which has a value of the wrong type"
             )
         elif param.name == "response_schema":
-            held[param.name] = _fit_schema(param, capabilities, report)
+            fields[param.name] = _fit_schema(param, capabilities, report)
         else:
-            held[param.name] = param.value
+            fields[param.name] = param.value
     for name, value in capabilities.request.required.items():
-        if name not in held:
-            held[name] = value
+        if name not in fields:
+            fields[name] = value
             report.lose("", f"a request without {name!r}, which the target requires", f"written as {value!r}")
-    return held
+    return fields
 
 
 def _dotted_name(param: Param) -> str:
@@ -89,19 +89,19 @@ def _dotted_name(param: Param) -> str:
 
 
 def _fit_schema(param: Param, capabilities: Capabilities, report: LossReport) -> dict[str, JsonValue]:
-    held = {"schema": param.value["schema"]}
+    schema = {"schema": param.value["schema"]}
     for key, value in param.value.items():
         if key in capabilities.request.schema_keys:
-            held[key] = value
+            schema[key] = value
         elif key != "schema":
             report.lose(f"{param.pointer}/{escape(key)}", f"the {key} of the response schema")
     for key, value in capabilities.request.schema_required.items():
-        if key not in held:
-            held[key] = value
+        if key not in schema:
+            schema[key] = value
             report.lose(
                 param.pointer, f"a response schema without {key!r}, which the target requires", f"written as {value!r}"
             )
-    return held
+    return schema
 
 
 def fit_thinking(
@@ -126,8 +126,8 @@ def fit_thinking(
         _fit_budget(request, params, capabilities, report, places)
     if thinking == "on" and capabilities.reasoning.budget_required and "thinking_budget" not in params:
         instead = "adaptive" if "adaptive" in capabilities.reasoning.switches else None
-        said = f"thinking {instead!r}" if instead else "left out"
-        report.lose(places.of("thinking"), "thinking without a budget, which the target requires", said)
+        how = f"thinking {instead!r}" if instead else "left out"
+        report.lose(places.of("thinking"), "thinking without a budget, which the target requires", how)
         return instead
     if thinking != "on" and capabilities.reasoning.budget_required and "thinking_budget" in params:
         report.lose(places.of("thinking_budget"), "a thinking budget while thinking is not enabled")
@@ -250,19 +250,19 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, report: LossReport, pla
 def _with_named_types(value: Any, pointer: str, report: LossReport) -> Any:
     """The schema without numeric types: Gemini's enumeration numbers, which no other protocol has."""
     if isinstance(value, list):
-        made = [_with_named_types(item, f"{pointer}/{n}", report) for n, item in enumerate(value)]
-        return value if all(map(operator.is_, made, value)) else made
+        items = [_with_named_types(item, f"{pointer}/{n}", report) for n, item in enumerate(value)]
+        return value if all(map(operator.is_, items, value)) else items
     if not isinstance(value, dict):
         return value
-    kept = {}
+    schema = {}
     for key, item in value.items():
         at = f"{pointer}/{escape(key)}"
         if key == "type" and isinstance(item, int | float):
             report.lose(at, f"the type {item!r:.20}, a number instead of a name")
         else:
-            kept[key] = item if key in _VALUES else _with_named_types(item, at, report)
-    is_same = len(kept) == len(value) and all(map(operator.is_, kept.values(), value.values()))
-    return value if is_same else kept
+            schema[key] = item if key in _VALUES else _with_named_types(item, at, report)
+    is_same = len(schema) == len(value) and all(map(operator.is_, schema.values(), value.values()))
+    return value if is_same else schema
 
 
 def tool_names(request: ModelRequest, capabilities: Capabilities) -> Mapping[str, str]:
@@ -347,13 +347,13 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     ``ToolChoiceAllowed`` (Responses) and ``ChatCompletionAllowedToolChoice`` of the official ``openai`` SDK 3.54.
     """
     value = choice.value if isinstance(choice.value, dict) and choice.value.get("type") == _ALLOWED else {}
-    held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
-    tools = held.get("tools")
+    settings = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
+    tools = settings.get("tools")
     if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
         # FunctionCallingConfig
         report.lose(at, "a tool choice limited to some of the tools", "a call to any tool is required")
         return ToolChoice("any")
-    if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
+    if settings.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice
     inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
     names = [tool.get("name") if isinstance(tool, dict) else None for tool in inner]

@@ -62,21 +62,21 @@ def fit_usage(
         base = "" if places.holds(pointer) else at  # Ollama has its counts at the top level
         report.lose(base + pointer, f"{pointer[1:]!r:.80} in the token counts")
     fields: dict[str, Any] = {"raw": NOTHING}
-    asked = usage.input
+    input_tokens = usage.input
     for name in (*_CACHED, "reasoning"):
         count = getattr(usage, name)
         if count is None or name in capabilities.answer.usage_fields:
             continue
         fields[name] = None
-        is_input = name in _CACHED and count and asked is not None
+        is_input = name in _CACHED and count and input_tokens is not None
         if is_input:
-            asked += count
+            input_tokens += count
         report.lose(at, f"the token count {name!r} ({count})", "counted as input" if is_input else "left out")
-    made = replace(usage, input=asked, **fields)
-    missing = [name for name in sorted(capabilities.answer.usage_needed) if getattr(made, name) is None]
+    result = replace(usage, input=input_tokens, **fields)
+    missing = [name for name in sorted(capabilities.answer.usage_needed) if getattr(result, name) is None]
     if missing:
         report.lose(at, f"token counts without {', '.join(missing)}, which the target requires", "written as 0")
-    return replace(made, **_zeros(missing)) if missing else made
+    return replace(result, **_zeros(missing)) if missing else result
 
 
 def _zeros(names: Iterable[str]) -> dict[str, Any]:
@@ -106,11 +106,11 @@ def fit_stop(
     stop, at = response.stop, places.of("finish_reason")
     for n in range(1, len(messages)):
         other = at.replace("/0/", f"/{n}/", 1)
-        said = places.at(other)
-        if said is not None and said != response.finish_reason:
+        other_reason = places.at(other)
+        if other_reason is not None and other_reason != response.finish_reason:
             report.lose(
                 other,
-                (f"the finish reason {said!r:.60} of another choice"),
+                (f"the finish reason {other_reason!r:.60} of another choice"),
                 "the finish reason of the first choice is used",
             )
     if stop is None and capabilities.answer.stop_required and response.is_complete and not response.error:
@@ -166,8 +166,8 @@ def fit_names(
         if own.get(name) is None and not (response.error and not response.messages)
     }
     if supplied:
-        said = ", ".join(f"{name}: {value!r}" for name, value in supplied.items())
-        report.lose("", "a response without fields that the target requires", f"written: {said}")
+        fields = ", ".join(f"{name}: {value!r}" for name, value in supplied.items())
+        report.lose("", "a response without fields that the target requires", f"written: {fields}")
     return own
 
 
@@ -194,21 +194,21 @@ def fit_error(response: ModelResponse, capabilities: Capabilities, report: LossR
             fields[name] = None
             if error.raw is None:
                 report.lose(places.below("error", name), f"the {name} of an error")
-    made = replace(error, **fields)
+    result = replace(error, **fields)
     kinds = capabilities.answer.stream_errors
     if kinds and response.is_stream:
         kind = error.type if error.type in kinds else kinds[0]
         if kind != error.type:
-            said = "a type" if error.type is None else f"the type {error.type!r:.80}"
+            what = "a type" if error.type is None else f"the type {error.type!r:.80}"
             report.lose(
-                "", f"an error in a stream with{'out' if error.type is None else ''} {said}", f"written as {kind!r}"
+                "", f"an error in a stream with{'out' if error.type is None else ''} {what}", f"written as {kind!r}"
             )
-        made = replace(made, type=kind)
-    kept = {str(value) for value in (made.type, made.code, made.param, made.request_id) if value is not None}
+        result = replace(result, type=kind)
+    values = {str(value) for value in (result.type, result.code, result.param, result.request_id) if value is not None}
     for at, value in scalars(error.raw) if isinstance(error.raw, Mapping | list) else ():
-        is_said = at == error.pointer or str(value) in kept or (at.endswith("/type") and value == "error")
+        is_said = at == error.pointer or str(value) in values or (at.endswith("/type") and value == "error")
         if not is_said and value is not None and value != "" and value != {} and value != []:
             report.lose(at, f"{at[1:]!r:.80} of an error")
     for name in error.details if error.raw is None else ():
         report.lose(places.below("error", name), f"{name!r:.80} of an error")
-    return made
+    return result

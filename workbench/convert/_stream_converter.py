@@ -80,7 +80,7 @@ class StreamConverter:
         self._current: _EmittedPart | None = None
         self._last: type[Part] | None = None  # type of the last part that was emitted as its own
 
-    def emit_available(self, part: StreamingPart, written: list[bytes]) -> None:
+    def emit_available(self, part: StreamingPart, out: list[bytes]) -> None:
         """Emit the beginning of a part that can no longer change."""
         if self._source_part is None:
             self._source_part = part.opening()
@@ -92,57 +92,57 @@ class StreamConverter:
         self._read_pieces += len(pieces)
         text = "".join(pieces)
         if self._splitter:
-            self._split(self._splitter.feed(text), written)
+            self._split(self._splitter.feed(text), out)
         elif text:
-            self._grow(text, written)
+            self._grow(text, out)
 
-    def finish_part(self, part: StreamingPart, written: list[bytes]) -> None:
+    def finish_part(self, part: StreamingPart, out: list[bytes]) -> None:
         """Emit the rest of a complete part."""
         if self._splitter:
-            self._split(self._splitter.close(), written)
-            self._close(None, written)
+            self._split(self._splitter.close(), out)
+            self._close(None, out)
         else:
             for n, whole in enumerate(normal_parts(part.parts())):
                 if n:
                     self._source_part = whole
-                self._close(whole, written)
+                self._close(whole, out)
         self._splitter, self._read_pieces, self._source_part = None, 0, None
 
-    def break_off(self, part: StreamingPart, written: list[bytes]) -> None:
+    def break_off(self, part: StreamingPart, out: list[bytes]) -> None:
         """End inside a part: emit the rest of it, unless it is a tool call."""
         if self._splitter:
-            self._split(self._splitter.close(), written)
+            self._split(self._splitter.close(), out)
         elif self._target_part is None:
             for whole in normal_parts(part.parts()):
                 if not isinstance(whole, ToolCallIR):
-                    self._close(whole, written)
+                    self._close(whole, out)
         if self._target_part is not None and self._high_surrogate:
-            self._send("", written, is_last=True)
+            self._send("", out, is_last=True)
         if isinstance(self._target_part, ToolCallIR) and not self._is_in_stream:
             self._emitted.pop()
 
-    def _split(self, pieces: Iterable[tuple[bool, str]], written: list[bytes]) -> None:
+    def _split(self, pieces: Iterable[tuple[bool, str]], out: list[bytes]) -> None:
         """Split text with ``<think>`` tags; each change between text and reasoning starts a new part."""
         for is_thought, text in pieces:
-            wanted: Part = Reasoning(Carrier.THINK_TEXT, "") if is_thought else Text("")
-            if type(wanted) is not type(self._source_part):
-                self._close(None, written)
-                self._source_part = wanted
+            head: Part = Reasoning(Carrier.THINK_TEXT, "") if is_thought else Text("")
+            if type(head) is not type(self._source_part):
+                self._close(None, out)
+                self._source_part = head
             if text:
-                self._grow(text, written)
+                self._grow(text, out)
 
-    def _grow(self, text: str, written: list[bytes]) -> None:
+    def _grow(self, text: str, out: list[bytes]) -> None:
         if self._target_part is None:
             self._waiting.append(text)
             if not text.strip() and not (self._capabilities.request.empty_text and isinstance(self._source_part, Text)):
                 return
-            if not self._open(written):
+            if not self._open(out):
                 return
             text = "".join(self._waiting)
             self._waiting = []
-        self._send(text, written)
+        self._send(text, out)
 
-    def _open(self, written: list[bytes]) -> bool:
+    def _open(self, out: list[bytes]) -> bool:
         """Open the part if the target can hold it with any remaining content."""
         begun = self._source_part
         if isinstance(begun, Text):
@@ -159,7 +159,7 @@ class StreamConverter:
             head = None
         if head is None:
             return False
-        self._enter(head, written)
+        self._enter(head, out)
         return True
 
     def _open_reasoning(self, begun: Reasoning) -> Part | None:
@@ -179,7 +179,7 @@ class StreamConverter:
                 self._ids.by_place[place] = new
         return self._fitter.fit_part(place, part, "")
 
-    def _enter(self, head: Part, written: list[bytes]) -> None:
+    def _enter(self, head: Part, out: list[bytes]) -> None:
         """Open a part in the target, or continue an earlier one if the target has a single string for both."""
         one, border = self._continued_part(head), ""
         if one:
@@ -195,19 +195,19 @@ class StreamConverter:
         self._target_part, self._length, self._is_in_stream = head, 0, False
         proof = self._sign_call(head) if self._sign_call and isinstance(head, ToolCallIR) else None
         if proof is not None:
-            written.append(write_part(self._writer, Reasoning(Carrier.THOUGHT_SIGNATURE, None, proof)))
-        written.append(self._writer.open(head))
+            out.append(write_part(self._writer, Reasoning(Carrier.THOUGHT_SIGNATURE, None, proof)))
+        out.append(self._writer.open(head))
         if border:
-            written.append(self._writer.grow(border))
+            out.append(self._writer.grow(border))
             self._current.texts.append(border)
 
-    def _close(self, whole: Part | None, written: list[bytes]) -> None:
+    def _close(self, whole: Part | None, out: list[bytes]) -> None:
         """Finish a part. ``whole`` is the complete part; None for text that was split at ``<think>`` tags."""
         if whole is None:
             text = "".join((*self._emitted_texts, *self._waiting, self._high_surrogate))
             whole = replace(self._source_part, text=text) if isinstance(self._source_part, Text | Reasoning) else None
         if whole is not None and whole != Text(""):
-            self._finish_whole(whole, written)
+            self._finish_whole(whole, out)
         self._target_part, self._waiting, self._emitted_texts, self._high_surrogate, self._source_part = (
             None,
             [],
@@ -216,12 +216,12 @@ class StreamConverter:
             None,
         )
 
-    def _finish_whole(self, whole: Part, written: list[bytes]) -> None:
+    def _finish_whole(self, whole: Part, out: list[bytes]) -> None:
         fitted = self._fit_with_proof(whole)
         if self._target_part is None:
             if fitted is None:
                 return
-            self._enter(fitted, written)
+            self._enter(fitted, out)
         elif self._is_in_stream and isinstance(whole, ToolCallIR) and getattr(fitted, "input", None) != whole.input:
             self.unwrapped_calls.append(whole)
         fitted = fitted or self._target_part
@@ -229,10 +229,10 @@ class StreamConverter:
         self._high_surrogate = ""
         rest = _join_surrogates(string_of(fitted if self._length == 0 else whole))[self._length :]
         if rest:
-            self._send(rest, written, is_last=True)
+            self._send(rest, out, is_last=True)
         if self._current.part is self._target_part:
             self._current.part = fitted
-        written.append(self._writer.close(fitted))
+        out.append(self._writer.close(fitted))
 
     def _fit_with_proof(self, whole: Part) -> Part | None:
         """A part as the target accepts it, with the proof that it requires."""
@@ -254,7 +254,7 @@ class StreamConverter:
             return Text
         return part.carrier if isinstance(part, Reasoning) and part.carrier in SINGLE else None
 
-    def _send(self, text: str, written: list[bytes], *, is_last: bool = False) -> None:
+    def _send(self, text: str, out: list[bytes], *, is_last: bool = False) -> None:
         """Emit text; the first half of a surrogate pair waits for the second."""
         text = self._high_surrogate + text
         self._high_surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" and not is_last else ""
@@ -266,7 +266,7 @@ class StreamConverter:
             self._current.texts.append(text)
             grown = self._writer.grow(text)
             self._is_in_stream = self._is_in_stream or bool(grown)
-            written.append(grown)
+            out.append(grown)
 
     # -- when the answer is over
 
@@ -278,29 +278,29 @@ class StreamConverter:
             report: collects differences between what was emitted and what would be written now.
             is_broken: the stream broke off.
         """
-        left = [written.whole() for written in self._emitted]
+        sent_parts = [emission.whole() for emission in self._emitted]
         by_key: dict[object, list[Part]] = {}
-        for part in left:
+        for part in sent_parts:
             by_key.setdefault(_key(part), []).append(part)
         rest = list[Part]()
         for part in parts:
             same = by_key.get(_key(part))
-            gone = same.pop(0) if same else None
-            if gone is None:
+            twin = same.pop(0) if same else None
+            if twin is None:
                 rest.append(part)
-            elif gone != part and isinstance(part, ToolCallIR) and not is_broken:
+            elif twin != part and isinstance(part, ToolCallIR) and not is_broken:
                 report.lose("", f"the arguments of the tool call {part.id!r:.80}", "forwarded unchanged")
-        unlike = [part for held in by_key.values() for part in held]
-        said: dict[type, str] = {
+        unlike = [part for same_key in by_key.values() for part in same_key]
+        texts: dict[type, str] = {
             kind: "".join(string_of(p) for p in unlike if isinstance(p, kind)) for kind in (Text, Reasoning)
         }
-        return [*self._unsent(rest, unlike, said, report, is_broken=is_broken)]
+        return [*self._unsent(rest, unlike, texts, report, is_broken=is_broken)]
 
     def _unsent(
         self,
         parts: Sequence[Part],
         unlike: Sequence[Part],
-        said: Mapping[type, str],
+        texts: Mapping[type, str],
         report: LossReport,
         *,
         is_broken: bool,
@@ -312,16 +312,16 @@ class StreamConverter:
                 yield part
             elif begun := self._emitted_beginning(part, unlike):
                 yield replace(part, text=string_of(part)[len(string_of(begun)) :])
-            elif part.text and any(part.text in text for text in said.values()):
+            elif part.text and any(part.text in text for text in texts.values()):
                 report.lose("", "the order of reasoning, text and tool calls", "the order in which they arrived")
             else:
                 yield part
 
-    def _emitted_beginning(self, part: Text | Reasoning, left: Sequence[Part]) -> Part | None:
+    def _emitted_beginning(self, part: Text | Reasoning, unlike: Sequence[Part]) -> Part | None:
         """The emitted beginning of a part that the target has a single string for."""
         if not self._continued_part(part):
             return None
-        alike = (p for p in left if type(p) is type(part) and string_of(part).startswith(string_of(p)))
+        alike = (p for p in unlike if type(p) is type(part) and string_of(part).startswith(string_of(p)))
         return next(alike, None)
 
 

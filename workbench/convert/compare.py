@@ -37,38 +37,38 @@ def roundtrip_differences(converted: Conversion) -> tuple[str, ...]:
     Raises:
         WireError, ProtocolMismatch: the body cannot be read at all.
     """
-    meant = converted.normal
+    expected = converted.normal
     adapter = protocols.get(converted.protocol)
-    if isinstance(meant, ModelRequest):
+    if isinstance(expected, ModelRequest):
         read = read_body(adapter, converted.body, REQUEST)
         assert isinstance(read, ModelRequest)
         normal = normal_request(read, adapter)
         normal = apply_cache_points(normal) if adapter.capabilities.request.cache_markers else normal
-        said = normal.request
+        actual = normal.request
         url = adapter.read_url(converted.path)
         if url.model is not None:  # "models/x" and "x" are one model where they make one URL
-            is_same = adapter.path(replace(meant, model=url.model)) == adapter.path(meant)
-            said = replace(said, model=meant.model if is_same else url.model)
-        said = replace(said, stream=said.stream if url.stream is None else url.stream)
+            is_same = adapter.path(replace(expected, model=url.model)) == adapter.path(expected)
+            actual = replace(actual, model=expected.model if is_same else url.model)
+        actual = replace(actual, stream=actual.stream if url.stream is None else url.stream)
         more = [p.pointer for p in normal.params if not p.name and p.value is not None and p.value not in ([], {})]
         return (
-            *_field_differences(meant, said, _REQUEST),
+            *_field_differences(expected, actual, _REQUEST),
             *(f"{pointer} is in the result but not in the original" for pointer in more),
         )
-    if isinstance(meant, ModelResponse):
+    if isinstance(expected, ModelResponse):
         read = read_body(adapter, converted.body, RESPONSE)
         assert isinstance(read, ModelResponse)
         answer = normal_response(read).response
-        wrong = response_differences(meant, answer)
-        meant_error, error = (node.error and (node.error.message, node.error.type) for node in (meant, answer))
+        wrong = response_differences(expected, answer)
+        meant_error, error = (node.error and (node.error.message, node.error.type) for node in (expected, answer))
         return wrong if meant_error == error else (*wrong, f"error: {meant_error!r:.200} became {error!r:.200}")
     return ()
 
 
-def response_differences(meant: ModelResponse, said: ModelResponse) -> tuple[str, ...]:
+def response_differences(expected: ModelResponse, actual: ModelResponse) -> tuple[str, ...]:
     """Describe fields in which two responses in normal form differ, errors aside."""
-    fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
-    return _field_differences(_normalize_ending(meant), _normalize_ending(said), fields)
+    fields = [name for name in _RESPONSE if not (expected.error and name in ("id", "model", "is_complete"))]
+    return _field_differences(_normalize_ending(expected), _normalize_ending(actual), fields)
 
 
 def _normalize_ending(answer: ModelResponse) -> ModelResponse:
@@ -84,21 +84,21 @@ def _normalize_ending(answer: ModelResponse) -> ModelResponse:
     return replace(answer, stop="tool_calls") if has_calls and answer.stop == "stop" else answer
 
 
-def _field_differences(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
+def _field_differences(expected: Any, actual: Any, fields: Iterable[str]) -> tuple[str, ...]:
     found = []
     for name in fields:
-        wanted, got = _comparable(getattr(meant, name)), _comparable(getattr(said, name))
-        if wanted != got:
-            wanted, got = _first_difference(wanted, got)
-            found.append(f"{name}: {wanted!r:.400} became {got!r:.400}")
+        before, after = _comparable(getattr(expected, name)), _comparable(getattr(actual, name))
+        if before != after:
+            before, after = _first_difference(before, after)
+            found.append(f"{name}: {before!r:.400} became {after!r:.400}")
     return tuple(found)
 
 
-def _first_difference(wanted: Any, got: Any) -> tuple[Any, Any]:
+def _first_difference(before: Any, after: Any) -> tuple[Any, Any]:
     """The first items in which two values differ."""
-    while isinstance(wanted, tuple) and isinstance(got, tuple) and len(wanted) == len(got):
-        wanted, got = next((a, b) for a, b in zip(wanted, got, strict=True) if a != b)
-    return wanted, got
+    while isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
+        before, after = next((a, b) for a, b in zip(before, after, strict=True) if a != b)
+    return before, after
 
 
 def _comparable(value: Any) -> Any:

@@ -106,8 +106,8 @@ def convert(
     if decoded.protocol == target:
         return _same_protocol(decoded, body, adapter)
     if isinstance(decoded, ModelRequest):
-        made = convert_request(decoded, adapter, body, capabilities)
-        return replace(made, losses=by_types(made.losses, target, body, made.body)) if is_typed else made
+        result = convert_request(decoded, adapter, body, capabilities)
+        return replace(result, losses=by_types(result.losses, target, body, result.body)) if is_typed else result
     return convert_response(decoded, adapter, body)
 
 
@@ -117,8 +117,8 @@ def convert_request(
     """Convert a request of any protocol. ``body`` is the bytes it was read from."""
     normal = normal_request(request, protocols.get(request.protocol))
     fitted = fit_request(normal, capabilities or adapter.capabilities, body)
-    meant = replace(fitted.normal, protocol=adapter.name)
-    return _conversion(adapter, dumps_parsed(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)
+    result = replace(fitted.normal, protocol=adapter.name)
+    return _conversion(adapter, dumps_parsed(adapter.write_request(result)), JSON, adapter.path(result), fitted, result)
 
 
 def convert_response(
@@ -126,11 +126,11 @@ def convert_response(
 ) -> Conversion:
     """Convert a response of any protocol for a client with these tools; a stream becomes a stream."""
     fitted = fit_response(normal_response(response), adapter.capabilities, body, declared=declared)
-    meant = replace(fitted.normal, protocol=adapter.name)
+    result = replace(fitted.normal, protocol=adapter.name)
     if response.is_stream:
-        written = adapter.write_stream(meant)
-        return _conversion(adapter, written, _stream_type(written), "", fitted, meant)
-    return _conversion(adapter, dumps_parsed(adapter.write_response(meant)), JSON, "", fitted, meant)
+        stream = adapter.write_stream(result)
+        return _conversion(adapter, stream, _stream_type(stream), "", fitted, result)
+    return _conversion(adapter, dumps_parsed(adapter.write_response(result)), JSON, "", fitted, result)
 
 
 def restore_ids(node: ModelRequest | ModelResponse, ids: Mapping[str, str | None]) -> ModelRequest | ModelResponse:
@@ -186,6 +186,6 @@ def _conversion(
     content_type: str,
     path: str,
     fitted: Fit,
-    meant: ModelRequest | ModelResponse,
+    normal: ModelRequest | ModelResponse,
 ) -> Conversion:
-    return Conversion(adapter.name, body, content_type, path, fitted.ids, fitted.losses, meant)
+    return Conversion(adapter.name, body, content_type, path, fitted.ids, fitted.losses, normal)

@@ -37,10 +37,10 @@ class DeclaredTools:
         """A call with its free text; arguments that are not an object with only that text become the text."""
         if not self.is_free_text(call.name) or call.format.endswith("custom"):
             return call
-        held = call.input
-        text = held.get(INPUT) if isinstance(held, dict) and len(held) == 1 else held
+        arguments = call.input
+        text = arguments.get(INPUT) if isinstance(arguments, dict) and len(arguments) == 1 else arguments
         if not isinstance(text, str):
-            text = call.raw if call.raw is not None else dumps(held).decode("utf-8", "surrogatepass")
+            text = call.raw if call.raw is not None else dumps(arguments).decode("utf-8", "surrogatepass")
         return replace(call, input=text, raw=None, format="custom", error=None)
 
     def restore_namespace(self, call: ToolCallIR) -> ToolCallIR:
@@ -54,10 +54,10 @@ NO_TOOLS = DeclaredTools()
 
 def read_declared_tools(tools: Iterable[ToolDef]) -> DeclaredTools:
     """Read the tools of a request. Tools of a namespace are nested inside it (Responses)."""
-    held = tuple(tools)
-    spaces = {tool.pointer: tool.name for tool in held if tool.extra.get("type") == _SPACE and tool.name}
-    inside = ((tool.name, spaces.get(tool.pointer.rpartition("/tools/")[0])) for tool in held)
+    every = tuple(tools)
+    spaces = {tool.pointer: tool.name for tool in every if tool.extra.get("type") == _SPACE and tool.name}
+    inside = ((tool.name, spaces.get(tool.pointer.rpartition("/tools/")[0])) for tool in every)
     return DeclaredTools(
-        frozenset(tool.name for tool in held if tool.kind == "custom" and tool.name),
+        frozenset(tool.name for tool in every if tool.kind == "custom" and tool.name),
         {name: space for name, space in inside if name and space},
     )

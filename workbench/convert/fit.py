@@ -84,7 +84,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
     if request.previous_id is not None:
         what = "the history that only the provider stores"
         report.lose(places.of("previous_id"), what, "left out: the conversation starts with this body")
-    meant = replace(
+    result = replace(
         request,
         messages=messages,
         system=system,
@@ -96,7 +96,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         params=params or NOTHING,
         itemized=False,
     )
-    return Fit(meant, report.losses(), fitter.changed_ids())
+    return Fit(result, report.losses(), fitter.changed_ids())
 
 
 def fit_response(
@@ -136,7 +136,7 @@ def fit_response(
     stop, usage = _response.fit_end(response, stop, usage, capabilities, report, places)
     own = _response.fit_names(response, capabilities, report, places)
     _response.lose_params(response, report)
-    meant = replace(
+    result = replace(
         response,
         messages=fitted,
         id=own["id"],
@@ -148,7 +148,7 @@ def fit_response(
         params=NOTHING,
         itemized=False,
     )
-    return Fit(meant, report.losses(), fitter.changed_ids())
+    return Fit(result, report.losses(), fitter.changed_ids())
 
 
 def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: LossReport) -> tuple[Message, ...]:
@@ -201,9 +201,9 @@ class Fitter:
             if message.role == "system":
                 self._system(message, system, messages)
                 continue
-            for made in self._message(n, message):
-                if made.parts:
-                    self._append(messages, made)
+            for new in self._message(n, message):
+                if new.parts:
+                    self._append(messages, new)
                 elif not message.parts:
                     self._report.lose(message.pointer, "a message without content")
         if "system" in self._capabilities.request.one_text:
@@ -215,8 +215,8 @@ class Fitter:
         if messages and self._capabilities.request.mid_system:
             if texts:
                 one = "system" in self._capabilities.request.one_text
-                kept = _parts.join_texts(message, texts, self._report) if one else texts
-                messages.append(Message("system", tuple(kept), pointer=message.pointer))
+                parts = _parts.join_texts(message, texts, self._report) if one else texts
+                messages.append(Message("system", tuple(parts), pointer=message.pointer))
             return
         if messages:
             where = "moved to the end of the system text"
@@ -232,21 +232,21 @@ class Fitter:
 
     def _texts(self, message: Message, role: str) -> list[Part]:
         """Text parts; for a user message media, too."""
-        kept = list[Part]()
+        parts = list[Part]()
         for part in message.parts:
-            made: Part | None = None
+            new: Part | None = None
             pointer = message.absolute(part)
             if isinstance(part, Text):
-                made = _parts.fit_text(part, pointer, self._capabilities, self._report)
+                new = _parts.fit_text(part, pointer, self._capabilities, self._report)
             elif isinstance(part, Media):
                 kinds = self._capabilities.media.kinds if role == "user" else frozenset[str]()
-                made = _parts.fit_media(part, pointer, kinds, self._capabilities, self._report)
+                new = _parts.fit_media(part, pointer, kinds, self._capabilities, self._report)
             else:
                 self._drop(part, pointer)
-            kept += [made] if made else []
+            parts += [new] if new else []
         if role == "user" and role in self._capabilities.request.one_text:
-            return _parts.put_text_first(message, _parts.join_texts(message, kept, self._report), self._report)
-        return kept
+            return _parts.put_text_first(message, _parts.join_texts(message, parts, self._report), self._report)
+        return parts
 
     def _drop(self, part: Part, pointer: str) -> None:
         if isinstance(part, Opaque):
@@ -261,27 +261,27 @@ class Fitter:
 
     def fit_answer(self, number: int, message: Message) -> tuple[Part, ...]:
         """Parts of an assistant message, in an order that the target can express."""
-        kept, pointers = list[Part](), list[str]()
+        parts, pointers = list[Part](), list[str]()
         for n, part in enumerate(message.parts):
             pointer = message.absolute(part)
             if self._is_repeated(part, message.parts[:n]):
                 self._report.lose(pointer, "repeated reasoning")
                 continue
-            made = self.fit_part((number, n), part, pointer)
-            if made:
-                kept.append(made)
+            new = self.fit_part((number, n), part, pointer)
+            if new:
+                parts.append(new)
                 pointers.append(pointer)
-            elif kept and pointers[-1] == pointer:  # a signature belongs to the part that follows it
-                kept.pop()
+            elif parts and pointers[-1] == pointer:  # a signature belongs to the part that follows it
+                parts.pop()
                 self._report.lose(pointers.pop(), "the signature of a part that is left out")
-        return self._shape_answer(message, kept, pointers)
+        return self._shape_answer(message, parts, pointers)
 
     def _is_repeated(self, part: Part, before: Sequence[Part]) -> bool:
         """Detect reasoning sent twice: some servers send it as one string and again as typed details; one is kept."""
         if not isinstance(part, Reasoning) or part.carrier is not Carrier.REASONING_DETAILS:
             return False
-        said = [p.text for p in before if isinstance(p, Reasoning) and p.carrier is not part.carrier]
-        return part.carrier not in self._capabilities.reasoning.carriers and part.text in said
+        reasoning_texts = [p.text for p in before if isinstance(p, Reasoning) and p.carrier is not part.carrier]
+        return part.carrier not in self._capabilities.reasoning.carriers and part.text in reasoning_texts
 
     def fit_part(self, place: tuple[int, int], part: Part, pointer: str) -> Part | None:
         """Reduce one part of an assistant message; None if the target cannot hold it."""
@@ -301,39 +301,39 @@ class Fitter:
         self._drop(part, pointer)
         return None
 
-    def _append(self, messages: list[Message], made: Message) -> None:
+    def _append(self, messages: list[Message], message: Message) -> None:
         """Add a message; join two assistant messages if everything between them was dropped."""
-        is_second = made.role == "assistant" and bool(messages) and messages[-1].role == "assistant"
-        append(messages, made)
+        is_second = message.role == "assistant" and bool(messages) and messages[-1].role == "assistant"
+        append(messages, message)
         if is_second:
-            self._report.lose(made.pointer, "the boundary between two responses", "merged into one response")
+            self._report.lose(message.pointer, "the boundary between two responses", "merged into one response")
             whole = messages[-1]
             pointers = [whole.absolute(part) for part in whole.parts]
             messages[-1] = Message("assistant", self._shape_answer(whole, [*whole.parts], pointers))
 
-    def _shape_answer(self, message: Message, kept: list[Part], pointers: list[str]) -> tuple[Part, ...]:
+    def _shape_answer(self, message: Message, parts: list[Part], pointers: list[str]) -> tuple[Part, ...]:
         """Parts of an assistant message, joined and ordered where the target cannot keep them apart."""
         capabilities = self._capabilities
-        kept = join_reasoning(kept, pointers, self._report)
+        parts = join_reasoning(parts, pointers, self._report)
         if ("answer" if self._is_answer else "assistant") in capabilities.request.one_text:
-            kept = _parts.join_texts(message, kept, self._report, is_answer=True)
+            parts = _parts.join_texts(message, parts, self._report, is_answer=True)
         if not capabilities.answer.interleaved:
-            ordered = sorted(kept, key=_rank)
-            if [id(p) for p in ordered] != [id(p) for p in kept]:
+            ordered = sorted(parts, key=_rank)
+            if [id(p) for p in ordered] != [id(p) for p in parts]:
                 what = "the order of reasoning, text and tool calls"
-                self._report.lose(message.absolute(kept[0]), what, "reasoning first, then text, then tool calls")
-            kept = ordered
-        return tuple(kept)
+                self._report.lose(message.absolute(parts[0]), what, "reasoning first, then text, then tool calls")
+            parts = ordered
+        return tuple(parts)
 
     def _call(self, place: tuple[int, int], call: ToolCallIR, pointer: str) -> ToolCallIR:
         call = self._declared.restore_free_text(call)
-        made = self._declared.restore_namespace(_parts.fit_call(call, pointer, self._capabilities, self._report))
+        target_call = self._declared.restore_namespace(_parts.fit_call(call, pointer, self._capabilities, self._report))
         name = self._names.get(call.name or "", call.name)
         if name != call.name:
             at = pointer + call.source.fields.get("name", "")
             self._report.lose(at, f"the tool name {call.name!r:.80}", f"written as {name!r}")
         new = self._id(place, call.id, pointer + call.source.fields.get("id", ""))
-        return made if (name, new) == (call.name, call.id) else replace(made, id=new, name=name)
+        return target_call if (name, new) == (call.name, call.id) else replace(target_call, id=new, name=name)
 
     def _id(self, place: tuple[int, int], old: str | None, pointer: str) -> str | None:
         if not self._capabilities.tools.call_ids:
@@ -357,12 +357,12 @@ class Fitter:
             if part.tool_call_id in self._of_server:
                 self._report.lose(message.absolute(part), "the result of a server tool")
                 continue
-            made, moved = _parts.fit_result(message, part, self._capabilities, self._report)
+            target_result, moved = _parts.fit_result(message, part, self._capabilities, self._report)
             pointer = message.absolute(part)
             new = self._id((number, n), part.tool_call_id, pointer + part.source.fields.get("tool_call_id", ""))
             name = self._result_name((number, n), part, pointer)
-            is_same = (new, name) == (made.tool_call_id, made.name)
-            results.append(made if is_same else replace(made, tool_call_id=new, name=name))
+            is_same = (new, name) == (target_result.tool_call_id, target_result.name)
+            results.append(target_result if is_same else replace(target_result, tool_call_id=new, name=name))
             for media in moved:
                 of = f"the call {new or name}" if new or name else "a call"
                 outside += [Text(f"[{media.kind} from the result of {of}]"), media]

@@ -37,18 +37,18 @@ def with_held_history(decoded: DecodedExchange, exchange_at: Callable[[int], Exc
     request, body = decoded.exchange.request, _object(decoded.request_text)
     if request is None or "/" in key or not key or "input" not in body:
         return None
-    items, earlier, wanted = _items(body["input"]), [], body.get(key)
+    items, earlier, parent_id = _items(body["input"]), [], body.get(key)
     for index in range(decoded.index - 1, -1, -1):
-        if not isinstance(wanted, str):
+        if not isinstance(parent_id, str):
             break
         parent = DecodedExchange(index, exchange_at(index))
-        if parent.protocol != decoded.protocol or not parent.response or parent.response.id != wanted:
+        if parent.protocol != decoded.protocol or not parent.response or parent.response.id != parent_id:
             continue
-        asked = _object(parent.request_text)
-        items = [*_items(asked.get("input")), *_output(parent), *items]
+        parent_body = _object(parent.request_text)
+        items = [*_items(parent_body.get("input")), *_output(parent), *items]
         earlier.append(index)
-        wanted = asked.get(key)
-    if not earlier or isinstance(wanted, str):
+        parent_id = parent_body.get(key)
+    if not earlier or isinstance(parent_id, str):
         return None
     whole = {name: items if name == "input" else value for name, value in body.items() if name != key}
     return WholeRequest(

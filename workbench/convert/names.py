@@ -20,12 +20,12 @@ PartPlace = tuple[int, int]
 def rewrite_words(words: Iterable[str], fits: Callable[[str], bool], longest: int | None) -> dict[str, str]:
     """Map each word to one that fits; fitting words are kept, and no two become the same."""
     distinct = list(dict.fromkeys(words))
-    taken = {word for word in distinct if fits(word)}
-    new = {word: word for word in taken}
+    in_use = {word for word in distinct if fits(word)}
+    new = {word: word for word in in_use}
     for word in distinct:
         if word not in new:
-            new[word] = next(w for w in _candidates(word, longest) if fits(w) and w not in taken)
-            taken.add(new[word])
+            new[word] = next(w for w in _candidates(word, longest) if fits(w) and w not in in_use)
+            in_use.add(new[word])
     return new
 
 
@@ -36,8 +36,8 @@ def _candidates(word: str, longest: int | None) -> Iterator[str]:
         yield plain[:most]
     for n in range(1000):
         digest = sha256(f"{n}:{word}".encode("utf-8", "surrogatepass")).hexdigest()
-        for kept in (most - 9, 0):
-            yield f"{plain[: max(kept, 0)]}_{digest[:8]}"[-most:]
+        for prefix_length in (most - 9, 0):
+            yield f"{plain[: max(prefix_length, 0)]}_{digest[:8]}"[-most:]
         yield from (digest[:length] for length in range(most, 0, -1))
     yield word  # no candidate fits the pattern
 
@@ -63,15 +63,15 @@ class ConversationIds:
     def __init__(self, messages: Sequence[Message], capabilities: Capabilities) -> None:
         places = list(_places(messages))
         fits = name_check(capabilities.tools.id_pattern, capabilities.tools.id_max_length)
-        given = [old for _, part in places if (old := _id(part))]
+        old_ids = [old for _, part in places if (old := _id(part))]
         self.names = {p.id: p.name for _, p in places if isinstance(p, ToolCallIR) and p.id and p.name}
         missing = _pairs(places)
         total = len(dict.fromkeys(missing.values()))
-        made = rewrite_words(
-            [*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.tools.id_max_length
+        new_ids = rewrite_words(
+            [*dict.fromkeys(old_ids), *(f"\0{n}" for n in range(total))], fits, capabilities.tools.id_max_length
         )
-        self.new = {old: made[old] for old in given}
-        named = _positional(total, set(self.new.values()), fits) or [made[f"\0{n}"] for n in range(total)]
+        self.new = {old: new_ids[old] for old in old_ids}
+        named = _positional(total, set(self.new.values()), fits) or [new_ids[f"\0{n}"] for n in range(total)]
         self.by_place: dict[PartPlace, str] = {place: named[n] for place, n in missing.items()}
         self.called = {n: p.name for place, p in places if (n := missing.get(place)) is not None and _is_call(p)}
         self.numbers = missing
@@ -102,7 +102,7 @@ class AnswerIds:
         self._fits = name_check(capabilities.tools.id_pattern, capabilities.tools.id_max_length)
         self._longest = capabilities.tools.id_max_length
         self._choose = choose or (lambda old: None)
-        self._taken: set[str] = set()
+        self._in_use: set[str] = set()
         self._unnamed: list[str] = []
         self.new: dict[str, str] = {}
         self.by_place: dict[PartPlace, str] = {}
@@ -113,7 +113,7 @@ class AnswerIds:
         if old and old in self.new:
             return self.new[old]
         new = self._choose(old) or self._free(old)
-        self._taken.add(new)
+        self._in_use.add(new)
         if old:
             self.new[old] = new
         else:
@@ -140,9 +140,9 @@ class AnswerIds:
         words = (
             _candidates(old, self._longest) if old else (f"call_{n + 1}" for n in itertools.count(len(self._unnamed)))
         )
-        if old and self._fits(old) and old not in self._taken:
+        if old and self._fits(old) and old not in self._in_use:
             return old
-        return next(word for word in words if word not in self._taken and (not old or self._fits(word)))
+        return next(word for word in words if word not in self._in_use and (not old or self._fits(word)))
 
 
 def _id(part: ToolCallIR | ToolResultIR) -> str | None:
@@ -153,10 +153,10 @@ def _is_call(part: ToolCallIR | ToolResultIR) -> bool:
     return isinstance(part, ToolCallIR)
 
 
-def _positional(count: int, taken: set[str], fits: Callable[[str], bool]) -> list[str]:
+def _positional(count: int, in_use: set[str], fits: Callable[[str], bool]) -> list[str]:
     """``call_1``, ``call_2`` …; empty if these do not fit or are in use."""
     words = [f"call_{n + 1}" for n in range(count)]
-    return words if all(fits(word) and word not in taken for word in words) else []
+    return words if all(fits(word) and word not in in_use for word in words) else []
 
 
 def _places(messages: Sequence[Message]) -> Iterator[tuple[PartPlace, ToolCallIR | ToolResultIR]]:

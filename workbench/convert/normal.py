@@ -149,14 +149,14 @@ def _append_user_message(messages: list[Message], message: Message, report: Loss
     if not results:
         messages.append(_normal_message(message, "user"))
         return
-    held, beside = list[Part](), list[Part]()
+    tool_parts, beside = list[Part](), list[Part]()
     for n, part in enumerate(message.parts):
         is_held = n in results or (n - 1 in results and _is_cache_mark(part))
         if not _is_empty(part):
-            (held if is_held else beside).append(_normal_part(part))
+            (tool_parts if is_held else beside).append(_normal_part(part))
         if n < results[-1] and not is_held:
             report.lose(message.absolute(part), "content before the tool results", "moved after them")
-    append(messages, Message("tool", tuple(held), pointer=message.pointer))
+    append(messages, Message("tool", tuple(tool_parts), pointer=message.pointer))
     if beside:
         messages.append(Message("user", tuple(beside), pointer=message.pointer))
 
@@ -261,15 +261,15 @@ def is_cache_point(value: JsonValue) -> bool:
 def _apply_to_parts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     if not any(isinstance(part, Opaque) and part.type == BLOCK for part in parts):
         return parts
-    kept = list[Part]()
+    result = list[Part]()
     for part in parts:
         key = _key_of(part.value) if isinstance(part, Opaque) else None
-        before = kept[-1] if kept else None
+        before = result[-1] if result else None
         if key and isinstance(before, Text | Media | ToolCallIR | ToolResultIR) and KEY not in before.extra:
-            kept[-1] = replace(before, extra={**before.extra, KEY: key})
+            result[-1] = replace(before, extra={**before.extra, KEY: key})
         else:
-            kept.append(part)
-    return tuple(kept)
+            result.append(part)
+    return tuple(result)
 
 
 def _key_of(value: JsonValue) -> JsonValue:
@@ -284,14 +284,14 @@ def _apply_to_tools(
     tools: tuple[ToolDef, ...], params: Iterable[Param]
 ) -> tuple[tuple[ToolDef, ...], tuple[Param, ...]]:
     """Tools with their cache keys, and the parameters without the cache points between tools."""
-    held, rest = list(tools), list[Param]()
+    new_tools, rest = list(tools), list[Param]()
     for param in params:
         place, _, number = param.pointer.rpartition("/")
         key = _key_of(param.value) if number.isdecimal() and len(number) < 9 else None
-        before = [n for n, tool in enumerate(held) if key and tool.pointer == f"{place}/{int(number) - 1}"]
-        if before and KEY not in held[before[0]].extra:
-            tool = held[before[0]]
-            held[before[0]] = replace(tool, extra={**tool.extra, KEY: key})
+        before = [n for n, tool in enumerate(new_tools) if key and tool.pointer == f"{place}/{int(number) - 1}"]
+        if before and KEY not in new_tools[before[0]].extra:
+            tool = new_tools[before[0]]
+            new_tools[before[0]] = replace(tool, extra={**tool.extra, KEY: key})
         else:
             rest.append(param)
-    return tuple(held), tuple(rest)
+    return tuple(new_tools), tuple(rest)

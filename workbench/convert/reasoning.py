@@ -80,15 +80,15 @@ def _decode_base64_text(data: object) -> str | None:
 def join_reasoning(parts: list[Part], pointers: list[str], report: LossReport) -> list[Part]:
     """Join reasoning parts of a carrier that is one string."""
     first: dict[Carrier, int] = {}
-    kept = list[Part]()
+    result = list[Part]()
     for part, pointer in zip(parts, pointers, strict=True):
         if isinstance(part, Reasoning) and part.carrier in SINGLE:
-            at = first.setdefault(part.carrier, len(kept))
-            if at < len(kept):
-                before = kept[at]
+            at = first.setdefault(part.carrier, len(result))
+            if at < len(result):
+                before = result[at]
                 assert isinstance(before, Reasoning)
-                kept[at] = replace(before, text=f"{before.text}\n\n{part.text}")
+                result[at] = replace(before, text=f"{before.text}\n\n{part.text}")
                 report.lose(pointer, "a second reasoning text", "joined to the first with an empty line")
                 continue
-        kept.append(part)
-    return kept
+        result.append(part)
+    return result

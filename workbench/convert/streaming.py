@@ -93,46 +93,46 @@ class StreamConversion:
 
     def feed(self, data: bytes) -> bytes:
         """Read content-decoded bytes of the stream, and return the bytes that can be forwarded now."""
-        written = list[bytes]()
+        out = list[bytes]()
         for event in self._reader.feed(data):
             self._decoder.feed(event)
             if not self._is_same:
-                self._advance(written)
-        return data if self._is_same else b"".join(written)
+                self._advance(out)
+        return data if self._is_same else b"".join(out)
 
     def end(self) -> bytes:
         """Finish the stream and return its rest. A stream that broke off gets no end."""
         if self._is_over:
             return b""
         self._is_over = True
-        written = list[bytes]()
+        out = list[bytes]()
         for event in self._reader.close():
             self._decoder.feed(event)
         self._whole = self._decoder.result()
         if self._is_same:
             return b""
-        self._advance(written)
-        self._finish(self._whole, written)
-        return b"".join(written)
+        self._advance(out)
+        self._finish(self._whole, out)
+        return b"".join(out)
 
     # -- while it comes
 
-    def _advance(self, written: list[bytes]) -> None:
+    def _advance(self, out: list[bytes]) -> None:
         growing = self._decoder.growing
         if len(growing) < self._growing_part or self._has_restarted:
             self._has_restarted = True
             return
         if not self._is_started:
-            self._start(written, is_needed=bool(growing))
+            self._start(out, is_needed=bool(growing))
         while self._growing_part < len(growing):
             part = growing[self._growing_part]
-            self._converter.emit_available(part, written)
+            self._converter.emit_available(part, out)
             if not part.is_over:
                 return
-            self._converter.finish_part(part, written)
+            self._converter.finish_part(part, out)
             self._growing_part += 1
 
-    def _start(self, written: list[bytes], *, is_needed: bool) -> None:
+    def _start(self, out: list[bytes], *, is_needed: bool) -> None:
         """Write the start of the response as soon as all its fields are known."""
         about, capabilities = self._decoder.about(), self._target.capabilities
         if not is_needed and any(getattr(about, name) is None for name in ("id", *capabilities.answer.fields)):
@@ -142,44 +142,46 @@ class StreamConversion:
         own |= {"id": self._name} if self._name and "id" in own else {}
         usage = (about.usage or Usage(0, 0)) if capabilities.answer.usage_required else about.usage
         begun = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
-        written += (self._writer.start(begun), self._writer.choice(0))
+        out += (self._writer.start(begun), self._writer.choice(0))
 
     # -- when it is over
 
-    def _finish(self, whole: ModelResponse, written: list[bytes]) -> None:
+    def _finish(self, whole: ModelResponse, out: list[bytes]) -> None:
         if not self._has_restarted:
-            self._leave_rest(self._decoder.growing[self._growing_part :], whole, written)
+            self._leave_rest(self._decoder.growing[self._growing_part :], whole, out)
         if self._has_restarted:
             whole = replace(whole, error=ApiError(RESTARTED))
         whole = replace(whole, id=self._name) if self._name else whole
         normal, capabilities = normal_response(whole), self._target.capabilities
         fitted = fit_response(normal, capabilities, assigned_ids=self._ids, declared=self._declared)
-        meant, report = replace(fitted.normal, protocol=self._target.name), LossReport()
+        response, report = replace(fitted.normal, protocol=self._target.name), LossReport()
         wrapped = WRAPPED if self._converter.unwrapped_calls else None
         for loss in fitted.losses:
             report.lose(loss.pointer, loss.what, AS_IT_IS if loss.instead == wrapped else loss.instead)
-        if not self._is_started and (meant.messages or not meant.error):
-            self._start(written, is_needed=True)
+        if not self._is_started and (response.messages or not response.error):
+            self._start(out, is_needed=True)
         if not self._has_restarted:
-            self._write_rest(meant, report, written)
-        written.append(self._writer.end(meant))
+            self._write_rest(response, report, out)
+        out.append(self._writer.end(response))
         self.losses = report.losses()
 
-    def _leave_rest(self, growing: Sequence[StreamingPart], whole: ModelResponse, written: list[bytes]) -> None:
+    def _leave_rest(self, growing: Sequence[StreamingPart], whole: ModelResponse, out: list[bytes]) -> None:
         """Finish parts that were open when the stream ended; the last one of a broken stream stays open."""
         for n, part in enumerate(growing, 1):
-            self._converter.emit_available(part, written)
+            self._converter.emit_available(part, out)
             if whole.is_complete or whole.error or n < len(growing):
-                self._converter.finish_part(part, written)
+                self._converter.finish_part(part, out)
             else:
-                self._converter.break_off(part, written)
+                self._converter.break_off(part, out)
 
-    def _write_rest(self, meant: ModelResponse, report: LossReport, written: list[bytes]) -> None:
+    def _write_rest(self, response: ModelResponse, report: LossReport, out: list[bytes]) -> None:
         """Write what has not been sent: further choices, and parts that the stream had in no order."""
-        for number, message in enumerate(meant.messages):
+        for number, message in enumerate(response.messages):
             parts: Sequence[Part] = message.parts
             if number:
-                written.append(self._writer.choice(number))
+                out.append(self._writer.choice(number))
             else:
-                parts = self._converter.unsent_parts(parts, report, is_broken=not (meant.is_complete or meant.error))
-            written += (write_part(self._writer, part) for part in parts)
+                parts = self._converter.unsent_parts(
+                    parts, report, is_broken=not (response.is_complete or response.error)
+                )
+            out += (write_part(self._writer, part) for part in parts)

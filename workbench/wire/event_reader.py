@@ -22,7 +22,7 @@ class EventReader:
     def __init__(self) -> None:
         self.framing: Framing | None = None  # known from the first bytes
         self._sse = SseReader()
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._number = 0
         self._depth = 0
         self._is_string = False
@@ -31,21 +31,21 @@ class EventReader:
     def feed(self, data: bytes) -> list[SseEvent]:
         """Events that are complete now."""
         if self.framing is None:
-            self._held += data
-            data = bytes(self._held)
+            self._buffer += data
+            data = bytes(self._buffer)
             self.framing = _framing_of(data)
             if self.framing is None:
                 return []
-            self._held.clear()
+            self._buffer.clear()
         if self.framing is Framing.SSE:
             return self._sse.feed(data)
-        self._held += data
+        self._buffer += data
         ends = {Framing.NDJSON: self._lines, Framing.JSON_ARRAY: self._elements, Framing.AWS: self._messages}
         found, begin = list[SseEvent](), 0
         for start, end in ends[self.framing]():
-            found += self._events(bytes(self._held[start:end]))
+            found += self._events(bytes(self._buffer[start:end]))
             begin = end
-        del self._held[:begin]
+        del self._buffer[:begin]
         self._at -= begin
         return found
 
@@ -53,8 +53,8 @@ class EventReader:
         """The last event, if the stream ended inside it."""
         if self.framing is Framing.SSE:
             return self._sse.close()
-        rest = bytes(self._held).lstrip(_SPACE + b"[,]" if self.framing is Framing.JSON_ARRAY else _SPACE)
-        self._held.clear()
+        rest = bytes(self._buffer).lstrip(_SPACE + b"[,]" if self.framing is Framing.JSON_ARRAY else _SPACE)
+        self._buffer.clear()
         return self._events(rest) if rest else []
 
     def _events(self, piece: bytes) -> list[SseEvent]:
@@ -70,17 +70,17 @@ class EventReader:
 
     def _lines(self) -> Iterator[tuple[int, int]]:
         begin = 0
-        while (end := self._held.find(b"\n", max(self._at, begin))) >= 0:
+        while (end := self._buffer.find(b"\n", max(self._at, begin))) >= 0:
             yield begin, end + 1
             begin = self._at = end + 1
-        self._at = len(self._held)
+        self._at = len(self._buffer)
 
     def _messages(self) -> Iterator[tuple[int, int]]:
-        begin, held = 0, self._held
-        while len(held) - begin >= _LENGTH:
-            length = max(int.from_bytes(held[begin : begin + _LENGTH], "big"), _LEAST)
-            end = begin + length if length < _MOST else len(held)  # an implausible length: not a message, take all
-            if end > len(held):
+        begin, buffer = 0, self._buffer
+        while len(buffer) - begin >= _LENGTH:
+            length = max(int.from_bytes(buffer[begin : begin + _LENGTH], "big"), _LEAST)
+            end = begin + length if length < _MOST else len(buffer)  # an implausible length: not a message, take all
+            if end > len(buffer):
                 break
             yield begin, end
             begin = end
@@ -88,13 +88,13 @@ class EventReader:
 
     def _elements(self) -> Iterator[tuple[int, int]]:
         """Yield the span of each object in the array, including what precedes it."""
-        held, begin = self._held, 0
-        while found := (_IN_STRING if self._is_string else _TOKEN).search(held, self._at):
+        buffer, begin = self._buffer, 0
+        while found := (_IN_STRING if self._is_string else _TOKEN).search(buffer, self._at):
             self._at, token = found.end(), found[0]
             if token == b'"':
                 self._is_string = not self._is_string
             elif token == b"\\":
-                if self._at == len(held):
+                if self._at == len(buffer):
                     self._at -= 1  # what it escapes is still to come
                     return
                 self._at += 1
@@ -103,7 +103,7 @@ class EventReader:
                 if self._depth == 1 and token == b"}":
                     yield begin, self._at
                     begin = self._at
-        self._at = len(held)
+        self._at = len(buffer)
 
 
 def _framing_of(data: bytes) -> Framing | None:
