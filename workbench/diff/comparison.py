@@ -149,8 +149,10 @@ class Comparison:
         both = self.before is not None and self.after is not None
         if self.outer:
             return both and all(damage.is_same_meaning for damage in self.damages)
-        said = self.request is None or self.request.first is None or (self.request.is_read and not self._has_changes)
-        return both and said and (self.answers is None or self.answers.is_same)
+        is_same_request = (
+            self.request is None or self.request.first is None or (self.request.is_read and not self._has_changes)
+        )
+        return both and is_same_request and (self.answers is None or self.answers.is_same)
 
     @property
     def _has_changes(self) -> bool:
@@ -261,16 +263,25 @@ def _turns(one: _HopRecording, other: _HopRecording, *, is_ordered: bool = False
 
 
 def _compare_turn(outer: _HopRecording, inner: _HopRecording, turn: TurnMatch, *, is_swapped: bool) -> Comparison:
-    came = None if turn.outer is None else outer.decode(turn.outer)
-    went = [inner.decode(n) for n in turn.inner]
-    sides = (went[-1] if went else None, came) if is_swapped else (came, went[-1] if went else None)
-    tries = tuple(decoded.index for decoded in went) if len(went) > 1 else ()
+    outer_exchange = None if turn.outer is None else outer.decode(turn.outer)
+    inner_exchanges = [inner.decode(n) for n in turn.inner]
+    sides = (
+        (inner_exchanges[-1] if inner_exchanges else None, outer_exchange)
+        if is_swapped
+        else (outer_exchange, inner_exchanges[-1] if inner_exchanges else None)
+    )
+    tries = tuple(decoded.index for decoded in inner_exchanges) if len(inner_exchanges) > 1 else ()
     if sides[0] and sides[1]:
-        made = _side_by_side(sides[0], sides[1])
+        comparison = _side_by_side(sides[0], sides[1])
     else:
         before, after = (decoded.index if decoded else None for decoded in sides)
-        made = Comparison(before, after)
-    return replace(made, damages=damages_of_tries(came, went), tries=tries, outer="after" if is_swapped else "before")
+        comparison = Comparison(before, after)
+    return replace(
+        comparison,
+        damages=damages_of_tries(outer_exchange, inner_exchanges),
+        tries=tries,
+        outer="after" if is_swapped else "before",
+    )
 
 
 def compare_exchanges(before: DecodedExchange, after: DecodedExchange) -> Comparison:
@@ -281,12 +292,12 @@ def compare_exchanges(before: DecodedExchange, after: DecodedExchange) -> Compar
 
 
 def _side_by_side(before: DecodedExchange, after: DecodedExchange) -> Comparison:
-    asked, asks = before.exchange.request, after.exchange.request
-    request = compare(before.request_text, after.request_text) if asked or asks else None
+    old_request, new_request = before.exchange.request, after.exchange.request
+    request = compare(before.request_text, after.request_text) if old_request or new_request else None
     is_answered = before.exchange.response or after.exchange.response
     answers = compare_answers(before, after) if is_answered else None
-    headers = tuple(_headers(asked, asks)) if asked and asks else ()
-    lines = tuple(f"{http.method} {http.url}" for http in (asked, asks) if http)
+    headers = tuple(_headers(old_request, new_request)) if old_request and new_request else ()
+    lines = tuple(f"{http.method} {http.url}" for http in (old_request, new_request) if http)
     return Comparison(before.index, after.index, request, headers, answers, lines if len(set(lines)) > 1 else ())
 
 

@@ -165,32 +165,32 @@ def _pair_items(body_items: list[_BodyItem], news: list[_BodyItem]) -> Iterator[
 
     Items with one label are one changed item, the rest was added or removed.
     """
-    left = list(body_items)
+    rest = list(body_items)
     for new in news:
-        old = next((o for o in left if label_of(o) == label_of(new)), None)
+        old = next((o for o in rest if label_of(o) == label_of(new)), None)
         if old is None:
             yield ItemChange(ItemChangeKind.ADDED, None, new.pointer, label_of(new))
             continue
-        yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in left[: left.index(old)])
-        left = left[left.index(old) + 1 :]
+        yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in rest[: rest.index(old)])
+        rest = rest[rest.index(old) + 1 :]
         if old.means(new):
             yield from _spelling_change(old, new)
         else:
             details = tuple(islice(_details(old, new), MOST_DETAILS))
             yield ItemChange(ItemChangeKind.CHANGED, old.pointer, new.pointer, label_of(new), details)
-    yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in left)
+    yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in rest)
 
 
 def _moves(item_changes: list[ItemChange], olds: Mapping[str, str], news: Mapping[str, str]) -> Iterator[ItemChange]:
     """The changes, with a removal and an addition of the same value joined to one move."""
-    gone: dict[str, list[str]] = {}
+    removals: dict[str, list[str]] = {}
     for change in item_changes:
         if change.kind is ItemChangeKind.REMOVED and change.before is not None:
-            gone.setdefault(olds[change.before], []).append(change.before)
+            removals.setdefault(olds[change.before], []).append(change.before)
     moved: dict[str, str] = {}
     for change in item_changes:
-        if change.kind is ItemChangeKind.ADDED and change.after is not None and gone.get(news[change.after]):
-            moved[change.after] = gone[news[change.after]].pop(0)
+        if change.kind is ItemChangeKind.ADDED and change.after is not None and removals.get(news[change.after]):
+            moved[change.after] = removals[news[change.after]].pop(0)
     sources = set(moved.values())
     for change in item_changes:
         if change.kind is ItemChangeKind.ADDED and change.after in moved:

@@ -101,16 +101,16 @@ def turns(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> list[Tu
     """Every exchange of both hops once, in the order of the outer hop; those of the inner hop alone are in between."""
     matches = sorted(_all_candidates(outer, inner), reverse=True)
     mine: dict[int, list[int]] = {}
-    taken: set[int] = set()
+    paired_inner: set[int] = set()
     for match in matches:
-        if match.outer not in mine and match.inner not in taken:
+        if match.outer not in mine and match.inner not in paired_inner:
             mine[match.outer] = [match.inner]
-            taken.add(match.inner)
+            paired_inner.add(match.inner)
     for match in matches:
-        if match.inner not in taken and match.outer in mine and _is_retry(match, inner, mine[match.outer][0]):
+        if match.inner not in paired_inner and match.outer in mine and _is_retry(match, inner, mine[match.outer][0]):
             mine[match.outer].append(match.inner)
-            taken.add(match.inner)
-    return list(ordered_turns(len(outer), len(inner), mine, taken))
+            paired_inner.add(match.inner)
+    return list(ordered_turns(len(outer), len(inner), mine, paired_inner))
 
 
 def places(rows: Sequence[Summary]) -> list[str]:
@@ -136,9 +136,9 @@ _MADE_HERE = frozenset({Origin.RESENT, Origin.EDITED, Origin.PROBE})
 
 def _is_outer(one: Sequence[Summary], other: Sequence[Summary], otherwise: bool) -> bool:
     ids = {row.id for row in one}, {row.id for row in other}
-    made = sum(row.parent in ids[0] for row in other) - sum(row.parent in ids[1] for row in one)
-    if made:
-        return made > 0
+    children = sum(row.parent in ids[0] for row in other) - sum(row.parent in ids[1] for row in one)
+    if children:
+        return children > 0
     by_times = is_outside(one, other)
     return otherwise if by_times is None else by_times
 
@@ -247,9 +247,9 @@ def _is_retry(match: _TurnCandidate, inner: Sequence[HopExchange], first: int) -
     return is_again or (is_next and not match.is_overlapping and match.alike >= LIKENESS_WITHOUT_TIMES)
 
 
-def ordered_turns(outers: int, inners: int, mine: dict[int, list[int]], taken: set[int]) -> Iterator[TurnMatch]:
+def ordered_turns(outers: int, inners: int, mine: dict[int, list[int]], paired_inner: set[int]) -> Iterator[TurnMatch]:
     """Every position of both hops once: the outer ones in order, those of the inner hop alone between them."""
-    alone = [n for n in range(inners) if n not in taken]
+    alone = [n for n in range(inners) if n not in paired_inner]
     at = 0
     for n in range(outers):
         rows = tuple(sorted(mine.get(n, ())))
@@ -308,8 +308,8 @@ def versions(
     for hop, hop_there in _hops(summaries, news):
         for a, b in _thread_pairs(one.get(hop, []), other.get(hop_there, [])):
             mine |= {i: [j] for i, j in _exchange_pairs(a.members, b.members) if i is not None and j is not None}
-    taken = {j for found in mine.values() for j in found}
-    return list(ordered_turns(len(summaries), len(news), mine, taken))
+    paired_inner = {j for found in mine.values() for j in found}
+    return list(ordered_turns(len(summaries), len(news), mine, paired_inner))
 
 
 def _threads(
@@ -337,11 +337,11 @@ def _thread_pairs(
 ) -> Iterator[tuple[_ExchangeThread, _ExchangeThread]]:
     """Pairs of threads, most alike first; then the only conversations left."""
     scored = ((_score(exchange_threads[n], news[m]), -abs(n - m), n, m) for n, m in _candidates(exchange_threads, news))
-    left, right = dict(enumerate(exchange_threads)), dict(enumerate(news))
+    ours, theirs = dict(enumerate(exchange_threads)), dict(enumerate(news))
     for score, _, n, m in sorted(scored, reverse=True):
-        if score >= LIKENESS_WITHOUT_TIMES and n in left and m in right:
-            yield left.pop(n), right.pop(m)
-    rest = [[thread for thread in side.values() if thread.what == ("", "")] for side in (left, right)]
+        if score >= LIKENESS_WITHOUT_TIMES and n in ours and m in theirs:
+            yield ours.pop(n), theirs.pop(m)
+    rest = [[thread for thread in side.values() if thread.what == ("", "")] for side in (ours, theirs)]
     if len(rest[0]) == len(rest[1]) == 1:
         yield rest[0][0], rest[1][0]
 

@@ -173,8 +173,8 @@ def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dama
         yield from found
         return
     old, new = (d.response.error if d.response else None for d in (upstream, client))
-    said = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
-    words = said or (
+    message_change = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
+    words = message_change or (
         "it was not an error before"
         if not _is_error(upstream)
         else "the error has a different structure"

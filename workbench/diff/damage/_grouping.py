@@ -61,11 +61,11 @@ class TextOffsets:
         span = there.span(around)
         if span is None:
             return None
-        end, left = span[0] + 1, dict(there.elements(around))
+        end, spans = span[0] + 1, dict(there.elements(around))
         for name, _ in here.elements(parent):
             if name == step:
                 break
-            end = left[name][1] if name in left else end
+            end = spans[name][1] if name in spans else end
         return min(end, span[1])
 
 
@@ -80,8 +80,8 @@ def group_changes(side: str, changes: Iterable[ValueChange], places: OffsetFinde
     for change in changes:
         shape = "" if change.kind in _OF_THE_WHOLE else change.words if change.kind in _BY_WORDS else change.shape
         groups.setdefault((change.kind, shape, change.is_same_meaning), []).append(change)
-    made = [_damage(side, group, places) for group in groups.values()]
-    return sorted(made, key=order)
+    damages = [_damage(side, group, places) for group in groups.values()]
+    return sorted(damages, key=order)
 
 
 def _damage(side: str, group: list[ValueChange], places: OffsetFinder) -> Damage:

@@ -250,13 +250,13 @@ def _count(rows: list[int], pieces: list[str]) -> str:
 
 def _missing(pieces: list[str], text: str) -> list[int] | None:
     """Numbers of the pieces that are missing, if the others make up the text; None otherwise."""
-    at, left = 0, list[int]()
+    at, missing = 0, list[int]()
     for n, piece in enumerate(pieces):
         if text.startswith(piece, at):
             at += len(piece)
         else:
-            left.append(n)
-    return left if at == len(text) and left else None
+            missing.append(n)
+    return missing if at == len(text) and missing else None
 
 
 LEAST_SPREAD = 0.1
@@ -290,10 +290,10 @@ class StreamDelay(NamedTuple):
     @property
     def words(self) -> str:
         """Description for people."""
-        came, went = self.arrivals
-        if self.is_late and went > 1:
+        arrivals, deliveries = self.arrivals
+        if self.is_late and deliveries > 1:
             return f"received over {self.spread:.2f} s, and nothing was forwarded until the end"
-        return f"received in {came:,} chunks over {self.spread:.2f} s, forwarded in {went:,}"
+        return f"received in {arrivals:,} chunks over {self.spread:.2f} s, forwarded in {deliveries:,}"
 
 
 def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | None:
@@ -303,19 +303,19 @@ def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | No
         return _by_chunks(upstream.decoded, client.decoded)
     sent, got = [sent for sent, _ in points], [got for _, got in points]
     spread = max(sent) - min(sent)
-    came = _count_bytes(sent)
-    if spread < LEAST_SPREAD or came < _FEWEST:
+    arrivals = _count_bytes(sent)
+    if spread < LEAST_SPREAD or arrivals < _FEWEST:
         return None
     waited, first = 0.0, 0
     for n in range(1, len(points) + 1):
         if n == len(points) or got[n] - got[n - 1] > _TOGETHER:
             waited += max(0.0, max(sent[first:n]) - sent[first])
             first = n
-    went = _count_bytes(got)
+    deliveries = _count_bytes(got)
     is_late = _is_late(upstream.decoded, client.decoded, points[0][1], max(sent))
-    if waited >= max(LEAST_SHARE * spread, LEAST_SPREAD / 2) and went <= 0.7 * came:
-        return StreamDelay(spread, waited / spread, (came, went), is_late)
-    return StreamDelay(spread, 1.0, (came, went), True) if is_late else None
+    if waited >= max(LEAST_SHARE * spread, LEAST_SPREAD / 2) and deliveries <= 0.7 * arrivals:
+        return StreamDelay(spread, waited / spread, (arrivals, deliveries), is_late)
+    return StreamDelay(spread, 1.0, (arrivals, deliveries), True) if is_late else None
 
 
 def _by_chunks(upstream: DecodedExchange, client: DecodedExchange) -> StreamDelay | None:

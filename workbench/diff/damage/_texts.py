@@ -89,14 +89,17 @@ def _json_change(old: str, new: str) -> How | None:
     if canonical(before) == canonical(after):
         return DamageKind.ARGUMENTS_RESPELLED, ""
     if isinstance(before, dict) and isinstance(after, dict):
-        gone, came = before.keys() - after.keys(), after.keys() - before.keys()
-        if gone and not came:
+        only_old, only_new = before.keys() - after.keys(), after.keys() - before.keys()
+        if only_old and not only_new:
             return (
                 DamageKind.VALUE_CHANGED,
-                f"{', '.join(map(repr, sorted(gone)[:3]))} removed from the JSON in the text",
+                f"{', '.join(map(repr, sorted(only_old)[:3]))} removed from the JSON in the text",
             )
-        if came and not gone:
-            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(came)[:3]))} added to the JSON in the text"
+        if only_new and not only_old:
+            return (
+                DamageKind.VALUE_CHANGED,
+                f"{', '.join(map(repr, sorted(only_new)[:3]))} added to the JSON in the text",
+            )
     if _floats(before) == _floats(after):
         return DamageKind.VALUE_CHANGED, "digits of a number in the text's JSON were lost"
     return DamageKind.VALUE_CHANGED, "the JSON in the text has a different meaning"

@@ -87,7 +87,7 @@ class Fingerprints:
     """Fingerprints of the nodes of values that stay alive: of their meaning, and of their meaning with key order."""
 
     def __init__(self, *values: JsonValue) -> None:
-        self._kept = values
+        self._values = values
         self._meanings: dict[int, int] = {}
         self._orders: dict[int, int] = {}
         for value in values:
@@ -151,13 +151,13 @@ class _ValueWalk:
     def _objects(self, was: str, at: str, a: dict[str, JsonValue], b: dict[str, JsonValue]) -> None:
         if [k for k in a if k in b] != [k for k in b if k in a]:
             self._add(DamageKind.KEY_ORDER, was=was, at=at, is_same_meaning=True)
-        came = {k: v for k, v in b.items() if k not in a}
+        additions = {k: v for k, v in b.items() if k not in a}
         renamed = {}
         for name in (name for name in a if name not in b):
-            new = next((k for k, v in came.items() if self._is_renamed(name, a[name], k, v)), None)
+            new = next((k for k, v in additions.items() if self._is_renamed(name, a[name], k, v)), None)
             if new is not None:
                 renamed[new] = name
-                del came[new]
+                del additions[new]
             else:
                 step = escape(name)
                 self._drop(f"{was}/{step}", f"{at}/{step}", a[name])
@@ -216,19 +216,19 @@ class _ValueWalk:
         if len(items) == 1 and self._prints.key(items[0]) == self._prints.key(one):
             add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=True)
         elif isinstance(one, str) and items and all(text is not None for text in texts):
-            said = [text for text in texts if text is not None]
-            if len(said) == 1:
+            parts = [text for text in texts if text is not None]
+            if len(parts) == 1:
                 add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=_has_text_alone(items[0]))
                 inner = _inner_text(items[0])
                 old, new = (f"{was}{'' if is_list_now else inner}", f"{at}{inner if is_list_now else ''}")
-                self._enter(old, new, *((one, said[0]) if is_list_now else (said[0], one)))
-            elif is_joined(said, one):
+                self._enter(old, new, *((one, parts[0]) if is_list_now else (parts[0], one)))
+            elif is_joined(parts, one):
                 kind = DamageKind.TEXTS_SPLIT if is_list_now else DamageKind.TEXTS_MERGED
                 add(
                     kind,
-                    words=f"{len(said)} text parts became one"
+                    words=f"{len(parts)} text parts became one"
                     if not is_list_now
-                    else f"one text part became {len(said)}",
+                    else f"one text part became {len(parts)}",
                 )
             else:
                 add(DamageKind.CONTENT_SHAPE, words=f"{how}, and the text changed")
@@ -258,22 +258,24 @@ def _words(name: str) -> set[str]:
 
 def _merge_texts(value_changes: list[ValueChange]) -> list[ValueChange]:
     """Join removed texts and the text that grew by them to one merge, even if other items were between them."""
-    gone = [(c, said) for c in value_changes if c.kind is DamageKind.FIELD_DROPPED and (said := _sole_text(c.before))]
-    made: dict[int, ValueChange | None] = {}
-    for change in value_changes if gone else ():
+    removals = [
+        (c, text) for c in value_changes if c.kind is DamageKind.FIELD_DROPPED and (text := _sole_text(c.before))
+    ]
+    replacements: dict[int, ValueChange | None] = {}
+    for change in value_changes if removals else ():
         if change.kind is not DamageKind.VALUE_CHANGED or not isinstance(change.before, str):
             continue
-        left = [
-            (c, said)
-            for c, said in gone
-            if id(c) not in made and isinstance(change.after, str) and said in change.after
+        inside = [
+            (c, text)
+            for c, text in removals
+            if id(c) not in replacements and isinstance(change.after, str) and text in change.after
         ]
-        if left and is_joined([change.before, *(said for _, said in left)], str(change.after)):
-            made.update({id(c): None for c, _ in left})
-            made[id(change)] = replace(
-                change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} text parts became one"
+        if inside and is_joined([change.before, *(text for _, text in inside)], str(change.after)):
+            replacements.update({id(c): None for c, _ in inside})
+            replacements[id(change)] = replace(
+                change, kind=DamageKind.TEXTS_MERGED, words=f"{len(inside) + 1} text parts became one"
             )
-    return [c for change in value_changes if (c := made.get(id(change), change)) is not None]
+    return [c for change in value_changes if (c := replacements.get(id(change), change)) is not None]
 
 
 def _sole_text(value: JsonValue) -> str:
@@ -288,28 +290,28 @@ def _find_moves(value_changes: list[ValueChange]) -> list[ValueChange]:
 
     The name has to be the same, or the value long enough.
     """
-    gone = [c for c in value_changes if c.kind is DamageKind.FIELD_DROPPED]
-    came = [c for c in value_changes if c.kind is DamageKind.FIELD_ADDED and c.after not in NOTHING]
-    if not gone or not came:
+    removals = [c for c in value_changes if c.kind is DamageKind.FIELD_DROPPED]
+    additions = [c for c in value_changes if c.kind is DamageKind.FIELD_ADDED and c.after not in NOTHING]
+    if not removals or not additions:
         return value_changes
-    prints = Fingerprints([c.before for c in gone], [c.after for c in came])
+    prints = Fingerprints([c.before for c in removals], [c.after for c in additions])
     places: dict[int, list[tuple[ValueChange, str]]] = {}
-    for change in came:
+    for change in additions:
         for pointer, value in _nodes(change.at, change.after):
             places.setdefault(prints.key(value), []).append((change, pointer))
-    made: dict[int, ValueChange] = {}
-    done: set[int] = set()
-    for change in gone:
+    moves: dict[int, ValueChange] = {}
+    sources: set[int] = set()
+    for change in removals:
         for was, value in _nodes(change.was, change.before):
-            target = next((p for p in places.get(prints.key(value), ()) if id(p[0]) not in done), None)
+            target = next((p for p in places.get(prints.key(value), ()) if id(p[0]) not in sources), None)
             if target and _is_moved(was, target[1], value):
                 is_sibling = was.rpartition("/")[0] == target[1].rpartition("/")[0]
                 in_list = is_sibling and was.rpartition("/")[2].isdecimal()
                 kind = DamageKind.ORDER_CHANGED if in_list else DamageKind.FIELD_MOVED
-                made[id(change)] = ValueChange(kind, was, target[1], value, value, f"from {was} to {target[1]}")
-                done.add(id(target[0]))
+                moves[id(change)] = ValueChange(kind, was, target[1], value, value, f"from {was} to {target[1]}")
+                sources.add(id(target[0]))
                 break
-    return [made.get(id(c), c) for c in value_changes if id(c) not in done]
+    return [moves.get(id(c), c) for c in value_changes if id(c) not in sources]
 
 
 def _is_moved(was: str, at: str, value: JsonValue) -> bool:

@@ -114,9 +114,9 @@ def _wrapping_change(old: JsonValue, new: JsonValue, prints: Fingerprints) -> Va
 def _lost_keys(before: bytes, after: bytes) -> Iterator[ValueChange]:
     """Changes for keys that were duplicate in an object and are no longer."""
     olds = JsonIndex(before).duplicates()
-    kept = set(JsonIndex(after).duplicates()) if olds else set()
+    news = set(JsonIndex(after).duplicates()) if olds else set()
     for pointer in olds:
-        if pointer not in kept:
+        if pointer not in news:
             yield ValueChange(
                 DamageKind.DUPLICATES_LOST,
                 pointer,

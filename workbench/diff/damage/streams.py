@@ -145,20 +145,20 @@ class _StreamComparison:
             at = self.old.at.get(key, "")
             if [piece for _, piece in olds] == [piece for _, piece in news]:
                 continue
-            made = of_pieces([piece for _, piece in olds], [piece for _, piece in news])
+            change = of_pieces([piece for _, piece in olds], [piece for _, piece in news])
             first = next((n for n, (a, b) in enumerate(zip(olds, news, strict=False)) if a[1] != b[1]), 0)
-            if made.kind is DamageKind.EVENTS_RECUT:
+            if change.kind is DamageKind.EVENTS_RECUT:
                 cut.append((olds[first][0], news[first][0]))
                 sizes = [sizes[0] + len(olds), sizes[1] + len(news)]
                 self._is_recut = True
                 continue
-            self._is_recut |= made.kind not in (DamageKind.DELTAS_LOST, DamageKind.DELTAS_REPEATED)
+            self._is_recut |= change.kind not in (DamageKind.DELTAS_LOST, DamageKind.DELTAS_REPEATED)
             start = self._first(olds[first][0], news[first][0] if news else None)
-            facts = {"words": made.words, "places": made.places, "bytes": start}
-            if made.kind is DamageKind.DELTAS_LOST and self._is_cut_off(made.is_tail):
+            facts = {"words": change.words, "places": change.places, "bytes": start}
+            if change.kind is DamageKind.DELTAS_LOST and self._is_cut_off(change.is_tail):
                 self._cut_off(at)
             else:
-                self._add(made.kind, at, self.new.at.get(key, at), is_same_meaning=made.is_same_meaning, **facts)
+                self._add(change.kind, at, self.new.at.get(key, at), is_same_meaning=change.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
             self._add(DamageKind.FIELD_ADDED, "", self.new.at.get(key, ""), words="text that was not received")
         counts = [sum(bool(event.pieces) for event in stream.events) for stream in (self.old, self.new)]
@@ -179,9 +179,13 @@ class _StreamComparison:
     def _cut_off(self, pointer: str) -> None:
         """Report a stream that stops early: all that is missing at its end is one damage."""
         if not any(change.kind is DamageKind.TRUNCATED for change in self.found):
-            came, went = len(self.old.events), len(self.new.events)
+            event_count, forwarded_count = len(self.old.events), len(self.new.events)
             self._add(
-                DamageKind.TRUNCATED, pointer, pointer, words=f"{came:,} events received, {went:,} forwarded", places=1
+                DamageKind.TRUNCATED,
+                pointer,
+                pointer,
+                words=f"{event_count:,} events received, {forwarded_count:,} forwarded",
+                places=1,
             )
 
     def _first(self, was: int, at: int | None) -> tuple[int, int] | None:
@@ -195,11 +199,14 @@ class _StreamComparison:
 
     def _events(self) -> list[tuple[StreamEvent, StreamEvent]]:
         """Pair events without text one by one, and those with text if they are cut alike; report the rest."""
-        pairs, gone, came = _match_events(_textless(self.old.events), _textless(self.new.events))
-        said, cost = self._says_the_same()
-        gone, came = self._without_merged(gone, self.new, said, cost), self._without_merged(came, self.old, said, cost)
-        self._missing(gone)
-        for label, events in _by_label(came).items():
+        pairs, removals, additions = _match_events(_textless(self.old.events), _textless(self.new.events))
+        is_same_text, is_same_cost = self._says_the_same()
+        removals, additions = (
+            self._without_merged(removals, self.new, is_same_text, is_same_cost),
+            self._without_merged(additions, self.old, is_same_text, is_same_cost),
+        )
+        self._missing(removals)
+        for label, events in _by_label(additions).items():
             words = f"{len(events):,} events: {label}" if len(events) > 1 else label
             facts = {"words": words, "places": len(events), "is_same_meaning": label in QUIET}
             at = f"/events/{events[0].number}"
@@ -209,8 +216,8 @@ class _StreamComparison:
             return [*pairs, *zip(*texts, strict=True)]
         firsts = [{event.key: event for event in reversed(events)} for events in texts]
         pairs += [(event, firsts[1][key]) for key, event in firsts[0].items() if key in firsts[1]]
-        left = [[e for key, e in mine.items() if key not in other] for mine, other in (firsts, firsts[::-1])]
-        return pairs if said and self._is_recut else [*pairs, *_match_events(*left, exact=False)[0]]
+        unpaired = [[e for key, e in mine.items() if key not in other] for mine, other in (firsts, firsts[::-1])]
+        return pairs if is_same_text and self._is_recut else [*pairs, *_match_events(*unpaired, exact=False)[0]]
 
     def _missing(self, stream_events: list[StreamEvent]) -> None:
         if any(change.kind is DamageKind.TRUNCATED for change in self.found):
@@ -232,18 +239,18 @@ class _StreamComparison:
         return (old.messages, old.finish_reason) == (new.messages, new.finish_reason), old.usage == new.usage
 
     def _without_merged(
-        self, events: list[StreamEvent], other: StreamTexts, said: bool, cost: bool
+        self, events: list[StreamEvent], other: StreamTexts, is_same_text: bool, is_same_cost: bool
     ) -> list[StreamEvent]:
         """The events without those whose content moved into or out of another event: nothing is lost."""
-        cost = cost and not any(e.label == USAGE for e in other.events)
-        moved = [e for e in events if (e.label == FINISH and said) or (e.label == USAGE and cost)]
+        is_same_cost = is_same_cost and not any(e.label == USAGE for e in other.events)
+        moved = [e for e in events if (e.label == FINISH and is_same_text) or (e.label == USAGE and is_same_cost)]
         if moved and not self._is_recut:
             at = f"/events/{moved[0].number}"
             self._add(
                 DamageKind.EVENTS_RECUT, at, at, words=f"grouped differently: {moved[0].label}", is_same_meaning=True
             )
             self._is_recut = True
-        is_quiet = said and self._is_recut
+        is_quiet = is_same_text and self._is_recut
         return [e for e in events if e not in moved and not (is_quiet and e.label == CHUNK)]
 
     def _order(self, pairs: list[tuple[StreamEvent, StreamEvent]]) -> None:
@@ -276,9 +283,11 @@ class _StreamComparison:
         ):
             if count:
                 self._add(kind, "/events/0", "/events/0", places=count, is_same_meaning=is_same)
-        came = sum(b.source.name is not None and a.source.name is None for a, b in pairs)
-        if came:
-            self._add(DamageKind.FRAMING_CHANGED, words="event names were added", places=came, is_same_meaning=True)
+        name_count = sum(b.source.name is not None and a.source.name is None for a, b in pairs)
+        if name_count:
+            self._add(
+                DamageKind.FRAMING_CHANGED, words="event names were added", places=name_count, is_same_meaning=True
+            )
 
     def _enter(self, a: StreamEvent, b: StreamEvent, old: JsonValue, new: JsonValue) -> None:
         for change in changes(old, new):
@@ -327,16 +336,16 @@ def _match_events(
         rows: dict[object, list[StreamEvent]] = {}
         for event in reversed(stream_events):
             rows.setdefault(getattr(event, name), []).append(event)
-        left: list[StreamEvent] = []
-        taken: set[int] = set()
+        rest: list[StreamEvent] = []
+        numbers: set[int] = set()
         for event in news:
             row = rows.get(getattr(event, name))
             if row and (name == "key" or event.label != COMMENT):
                 pairs.append((row.pop(), event))
-                taken.add(pairs[-1][0].number)
+                numbers.add(pairs[-1][0].number)
             else:
-                left.append(event)
-        stream_events, news = [event for event in stream_events if event.number not in taken], left
+                rest.append(event)
+        stream_events, news = [event for event in stream_events if event.number not in numbers], rest
     return pairs, list(stream_events), list(news)
 
 
