@@ -60,11 +60,11 @@ class ExportRequest:
             SessionFormatError: an exchange cannot be read.
         """
         selection, proven = self._select()
-        made = form.write(selection)
+        result = form.write(selection)
         if proven is None:
-            return made
+            return result
         return replace(
-            made, notes=(*made.notes, *proven.notes), left_out=(*made.left_out, *proven.differences)
+            result, notes=(*result.notes, *proven.notes), left_out=(*result.left_out, *proven.differences)
         )  # fmt: skip
 
     def _select(self) -> tuple[ExportSelection, ProvenSessions | None]:
@@ -133,8 +133,8 @@ def write_export(result: ExportResult, form: ExportForm, out: Path, sources: Col
         return (out,)
     paths = {out.joinpath(*name.split("/")): data for name, data in result.files.items()}
     read = {source.resolve() for source in sources}
-    if taken := next((path for path in paths if path.resolve() in read), None):
-        raise UsageError(f"{taken} is an input file", hint="it would be overwritten; choose another folder")
+    if input_path := next((path for path in paths if path.resolve() in read), None):
+        raise UsageError(f"{input_path} is an input file", hint="it would be overwritten; choose another folder")
     for path in getattr(form, "leftovers", lambda folder: ())(out):
         path.unlink()
     for path, data in paths.items():

@@ -105,9 +105,9 @@ def _call_names(message: Message) -> frozenset[str]:
 
 def _names_and_words(names: Iterable[str]) -> frozenset[str]:
     """Names in lower case and their words, without numbers."""
-    kept = list(names)
-    words = {word for word in words_of(" ".join(kept)) if not word.isdigit()}
-    return frozenset(words.union(map(str.lower, kept)) - {""})
+    texts = list(names)
+    words = {word for word in words_of(" ".join(texts)) if not word.isdigit()}
+    return frozenset(words.union(map(str.lower, texts)) - {""})
 
 
 def _schema_names(schema: JsonValue) -> Iterator[str]:
@@ -117,8 +117,8 @@ def _schema_names(schema: JsonValue) -> Iterator[str]:
         node = stack.pop()
         if isinstance(node, Mapping):
             for key in ("properties", "$defs", "definitions"):
-                held = node.get(key)
-                yield from held if isinstance(held, Mapping) else ()
+                members = node.get(key)
+                yield from members if isinstance(members, Mapping) else ()
             allowed = node.get("enum")
             values = [*(allowed if isinstance(allowed, list | tuple) else []), node.get("const")]
             yield from (value for value in values if isinstance(value, str))

@@ -285,7 +285,7 @@ class StandIns:
     keeps_numbers: bool = False
     _words: dict[str, str] = field(default_factory=dict, repr=False)
     _numbers: set[str] = field(default_factory=set, repr=False)
-    _taken: set[str] = field(default_factory=set, repr=False)
+    _in_use: set[str] = field(default_factory=set, repr=False)
 
     def replaces(self, word: str) -> bool:
         """True if a lower-case word or a number gets a stand-in."""
@@ -343,14 +343,14 @@ class StandIns:
         if is_stand_in(word):
             return word
         draw = Random(self._digest(word))
-        made = word
+        stand_in = word
         for _ in range(_TRIES):
             first = "".join(draw.choices(_LETTERS, k=len(word) - 1))
-            made = first + _check(first)
-            if made not in self._taken:
+            stand_in = first + _check(first)
+            if stand_in not in self._in_use:
                 break
-        self._taken.add(made)
-        return made
+        self._in_use.add(stand_in)
+        return stand_in
 
     def _digest(self, text: str) -> bytes:
         return hmac.digest(self.salt, text.encode("utf-8", "surrogatepass"), "sha256")

@@ -75,7 +75,7 @@ class RedactedSession:
     _redactor: CachingRedactor = field(repr=False)
     _maker: _Replacer = field(repr=False)
     _known: KnownMessages = field(default_factory=KnownMessages, repr=False)
-    _made: list[Summary] = field(default_factory=list, repr=False)
+    _cached_summaries: list[Summary] = field(default_factory=list, repr=False)
     _size: int = field(init=False)
     damage: tuple[str, ...] = field(init=False)
     about: Mapping[str, str] = NOTHING
@@ -97,9 +97,9 @@ class RedactedSession:
 
     def summary(self, index: int) -> Summary | None:
         """Summary of one exchange; None before the first."""
-        for n in range(len(self._made), index + 1):
+        for n in range(len(self._cached_summaries), index + 1):
             self._make(n)
-        return self._made[index] if self._made else None
+        return self._cached_summaries[index] if self._cached_summaries else None
 
     def exchange(self, index: int) -> Exchange:
         at = range(len(self))[index]
@@ -109,10 +109,10 @@ class RedactedSession:
 
     def _make(self, index: int) -> Exchange:
         exchange = self._redactor.exchange(self._source.exchange(index))
-        made = self._maker.exchange(DecodedExchange(index, exchange, known=self._known))
-        if index == len(self._made):
-            self._made.append(summarize(index, made))
-        return made
+        result = self._maker.exchange(DecodedExchange(index, exchange, known=self._known))
+        if index == len(self._cached_summaries):
+            self._cached_summaries.append(summarize(index, result))
+        return result
 
     def refresh(self) -> frozenset[int]:
         """Return an empty set: this session does not grow."""
@@ -199,11 +199,13 @@ def redact_and_prove(
     """
     was = [_findings(Inspector(session, provider, protocol)) for session in sessions]
     for keeps_numbers in (False, True):
-        made = [Inspector(one, provider, protocol) for one in _redact_all(sessions, keeps_numbers=keeps_numbers)]
+        inspectors = [Inspector(one, provider, protocol) for one in _redact_all(sessions, keeps_numbers=keeps_numbers)]
         with suppress(LocalProtocolError):
-            return ProvenSessions(tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, made, strict=True)))
+            return ProvenSessions(
+                tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, inspectors, strict=True))
+            )
     notes, differences = list[str](), list[str]()
-    for found, inspector, session in zip(was, made, sessions, strict=True):
+    for found, inspector, session in zip(was, inspectors, sessions, strict=True):
         safe = _findings(Inspector(_without_secrets(session), provider, protocol))
         by_secrets = set(found) ^ set(safe)
         for one in sorted(set(found) ^ set(_findings(inspector)), key=str)[:MOST_DIFFERENCES]:
@@ -211,7 +213,7 @@ def redact_and_prove(
             line = f"exchange {one[2] + 1}, {one[3]} {one[4] or '/'}: {one[0]} {what}"
             (notes if one in by_secrets else differences).append(line)
     return ProvenSessions(
-        tuple(made),
+        tuple(inspectors),
         tuple(f"{line} after its secret is replaced" for line in notes),
         tuple(f"{line} after private text is replaced" for line in differences),
     )
@@ -232,9 +234,9 @@ def _without_secrets(session: Session) -> Session:
 
 def _same(was: list[_FindingKey], after: Inspector, *, is_last: bool = True) -> Inspector:
     """Implementation of ``proof``. Unless ``is_last``, stop at the first exchange that differs: inspecting is slow."""
-    held = Counter(found[2] for found in was if found[0] != PENDING_RULE)
+    counts = Counter(found[2] for found in was if found[0] != PENDING_RULE)
     for row in after.steps():
-        if not is_last and sum(_counts(f) for f in row.findings) != held[row.index]:
+        if not is_last and sum(_counts(f) for f in row.findings) != counts[row.index]:
             raise LocalProtocolError("after redaction the findings differ", where=f"exchange {row.index + 1}")
     now = _findings(after)
     if was == now:
@@ -287,8 +289,8 @@ class _Replacer:
         self._json = PrivateJson(self.words)
 
     def request_body(self, text: bytes) -> bytes:
-        held = self.runs(text)
-        return self._json.request(text, held) if held else self._text(text)
+        object_lists = self.runs(text)
+        return self._json.request(text, object_lists) if object_lists else self._text(text)
 
     def exchange(self, decoded: DecodedExchange) -> Exchange:
         exchange = decoded.exchange
@@ -315,10 +317,10 @@ class _Replacer:
         text = decoded.response_text
         is_error = response.status >= 400 or (not decoded.events and bool(_ERROR.match(text)))
         if decoded.events:
-            made = self._stream(decoded)
+            new_text = self._stream(decoded)
         else:
-            made = self._error((decoded.index, -1), text) if is_error else self._text(text)
-        return replace(response, headers=self._headers(response.headers), body=_with(response.body, made, text))
+            new_text = self._error((decoded.index, -1), text) if is_error else self._text(text)
+        return replace(response, headers=self._headers(response.headers), body=_with(response.body, new_text, text))
 
     def _text(self, data: bytes, maker: PrivateJson | None = None) -> bytes:
         """A body that is not a stream."""
@@ -331,26 +333,26 @@ class _Replacer:
 
         Words known at its first reading count, so that the result is stable. ``place``: exchange and event.
         """
-        made = self._errors.get(place)
-        if made is None:
+        body = self._errors.get(place)
+        if body is None:
             words = words_of(decode(data))
             private = set(filter(self.words.replaces, words)) - provider_words()
             maker = PrivateJson(replace(self.words, kept=self.words.kept | (words - private)))
-            made = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
-        return made
+            body = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
+        return body
 
     def _stream(self, decoded: DecodedExchange) -> bytes:
         body, events = decoded.response_text, decoded.events
         fixed = self._split_texts(decoded)
-        made = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
+        new_data = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
         if decoded.framing is Framing.AWS:
-            return rewrite(body, events, {n: new for n, new in made.items() if new != events[n].data})
+            return rewrite(body, events, {n: new for n, new in new_data.items() if new != events[n].data})
         pieces, at = list[bytes](), 0
         for event in events:
-            taken = 0
-            for start, end in event.data_spans if event.number in made else ():
-                pieces += (body[at:start], made[event.number][taken : taken + end - start])
-                taken += end - start + 1  # a line end stands between two lines of data
+            offset = 0
+            for start, end in event.data_spans if event.number in new_data else ():
+                pieces += (body[at:start], new_data[event.number][offset : offset + end - start])
+                offset += end - start + 1  # a line end stands between two lines of data
                 at = end
         return b"".join((*pieces, body[at:]))
 
@@ -405,17 +407,17 @@ class _Replacer:
         return replace(frame, data=self._text(frame.data))
 
     def _meta(self, meta: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-        told = {word: value for word, value in meta.items() if word != DIGESTS}  # of bodies that are not these
-        made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(told))))
-        return made
+        rest = {word: value for word, value in meta.items() if word != DIGESTS}  # of bodies that are not these
+        new_meta: dict[str, JsonValue] = loads(self._json.body(decode(dumps(rest))))
+        return new_meta
 
 
-def _with(body: Body, made: bytes, decoded: bytes) -> Body:
+def _with(body: Body, new: bytes, decoded: bytes) -> Body:
     """The body with new text of the same length, without its content coding if it had one."""
     if not body.encoding:
-        return replace(body, raw=made)
+        return replace(body, raw=new)
     note = f"the {body.encoding} export contained private text and was not kept"
-    return replace(body, raw=made, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
+    return replace(body, raw=new, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
 
 
 def _string_at(event: SseEvent, pointer: str) -> str:

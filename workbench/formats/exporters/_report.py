@@ -161,7 +161,7 @@ def report(selection: ExportSelection) -> Report:
     indices = set(selection.indices)
     chosen = by_cause(FindingsOfRows(row.findings for row in inspection.rows if row.index in indices))
     order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
-    told = tuple(
+    findings = tuple(
         _finding_text(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1)
     )
     return Report(
@@ -169,8 +169,10 @@ def report(selection: ExportSelection) -> Report:
         about=tuple((line(name), line(value)) for name, value in session.about.items()),
         verdict=_verdict(chosen, len(selection.indices)),
         is_broken=any(f.severity is Severity.ERROR for f in chosen),
-        findings=told,
-        exchanges=_exchanges(inspector, selection.indices, told, story := _story(inspector, selection.indices, told)),
+        findings=findings,
+        exchanges=_exchanges(
+            inspector, selection.indices, findings, story := _story(inspector, selection.indices, findings)
+        ),
         story=story,
         limits=(*_limits(len(chosen), len(selection.indices)), *map(line, session.damage)),
     )
@@ -207,7 +209,7 @@ def _limits(findings: int, exchanges: int) -> list[str]:
 def _finding_text(inspector: Inspector, number: int, finding: Finding) -> FindingText:
     page = pages.page(finding.rule) if finding.rule in pages.slugs() else None
     row = inspector.rows[finding.exchange]
-    said = refusal_of(finding, contracts.get(row.provider)) if row.provider else None
+    refusal = refusal_of(finding, contracts.get(row.provider)) if row.provider else None
     began = finding.origin
     return FindingText(
         number=number,
@@ -219,7 +221,7 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
         message=line(finding.message),
         evidence=line(finding.evidence),
         why=page.why if page else "",
-        says=f"{said.status} {line(decode(dumps(said.body)))}" if said else line(finding.refusal),
+        says=f"{refusal.status} {line(decode(dumps(refusal.body)))}" if refusal else line(finding.refusal),
         began=f"exchange {began.exchange + 1}, {began.side} {began.pointer or '/'}: {line(began.words)}"
         if began
         else "",
@@ -317,13 +319,13 @@ def _exchange(
     inspector: Inspector, index: int, findings: tuple[int, ...], story: Sequence[StoryText], *, has_bodies: bool
 ) -> ExchangeText:
     row = inspector.rows[index]
-    made = ExchangeText(index + 1, _title(row), _facts(row), _verdict_of(row), findings)
+    summary = ExchangeText(index + 1, _title(row), _facts(row), _verdict_of(row), findings)
     if not has_bodies:
-        return made
+        return summary
     try:
         exchange = inspector.session.exchange(index)
     except SessionFormatError:
-        return made
+        return summary
     sides = (("Request", exchange.request), ("Response", exchange.response))
     bodies = [(name, *_body(side)) for name, side in sides if side]
     left_out = "; ".join(f"{name.lower()}: {lacks}" for name, _, lacks in bodies if lacks)
@@ -333,7 +335,7 @@ def _exchange(
         for (name, side), (_, text) in zip([each for each in sides if each[1]], shown, strict=True)
         if side
     )
-    return ExchangeText(index + 1, made.title, made.facts, made.verdict, findings, shown, left_out, marks)
+    return ExchangeText(index + 1, summary.title, summary.facts, summary.verdict, findings, shown, left_out, marks)
 
 
 def _title(row: InspectedExchange) -> str:

@@ -166,7 +166,7 @@ class _RequestReader:
         if not _TOKEN.fullmatch(request.method):
             raise LocalProtocolError("the method is not an HTTP method", hint="the request cannot be sent")
         notes: list[str] = []
-        made = RequestToSend(
+        result = RequestToSend(
             method=request.method,
             url=tuple(self._url(notes)),
             body=tuple(self._body(notes)),
@@ -178,10 +178,12 @@ class _RequestReader:
             is_stream=is_stream,
         )
         key = self._key()
-        used = {piece for pieces in (made.url, made.body, *(held for _, held in made.headers)) for piece in pieces}
+        used = {
+            piece for pieces in (result.url, result.body, *(value for _, value in result.headers)) for piece in pieces
+        }
         if key != "API_KEY" and SecretVariable(key) not in used:
             notes.append(f"no key was recorded: add the header with ${key}")
-        return replace(made, notes=tuple(notes))
+        return replace(result, notes=tuple(notes))
 
     # The URL.
 

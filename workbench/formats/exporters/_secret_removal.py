@@ -54,8 +54,8 @@ def knowing(selection: ExportSelection, salt: bytes | None = None) -> Redactor:
         redactor.exchange(_heads(exchange))
     for secret in list(redactor.seen):
         text = secret.decode("latin-1")
-        for written in (quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/")):
-            redactor.seen.add(written.encode("latin-1", "replace"))
+        for encoded_text in (quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/")):
+            redactor.seen.add(encoded_text.encode("latin-1", "replace"))
         redactor.seen.update(_in_base64(secret))
     return redactor
 
@@ -95,7 +95,7 @@ def session_file(selection: ExportSelection, form: str) -> ExportResult:
         path = Path(folder) / "session"
         exchanges = (exchange for _, exchange in without_secrets(selection))
         session = selection.session
-        written = store.save(exchanges, path, _NoRedactor(), session.about, form, store.copied_id(session))
-        count = written.redactions
+        report = store.save(exchanges, path, _NoRedactor(), session.about, form, store.copied_id(session))
+        count = report.redactions
         note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
-        return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in written.damage))
+        return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in report.damage))

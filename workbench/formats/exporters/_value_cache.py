@@ -83,10 +83,10 @@ class CachingRedactor(Redactor):
         if self._sought != len(self.seen):
             self._known.forget()
             self._sought = len(self.seen)
-        held = self.runs(text)
-        if not held or any(b"{" in secret or b"}" in secret for secret in self.seen):
+        object_lists = self.runs(text)
+        if not object_lists or any(b"{" in secret or b"}" in secret for secret in self.seen):
             return Redactor.text(self, text, stream)
-        return self._pieces(text, held) or Redactor.text(self, text)
+        return self._pieces(text, object_lists) or Redactor.text(self, text)
 
     def _pieces(self, text: bytes, object_lists: Sequence[ObjectList]) -> tuple[bytes, list[Redaction]] | None:
         """Redact element by element; None if a secret may span two elements."""
@@ -109,9 +109,9 @@ class CachingRedactor(Redactor):
         for mark, new in changes:
             pieces += (text[at : mark.start], new)
             at = mark.end
-        made = b"".join((*pieces, text[at:]))
-        self._cut = made, object_lists  # a stand-in is as long as what it stands for
-        return made, [mark for mark, _ in changes]
+        new_text = b"".join((*pieces, text[at:]))
+        self._cut = new_text, object_lists  # a stand-in is as long as what it stands for
+        return new_text, [mark for mark, _ in changes]
 
     def _look(self, element: bytes) -> _SearchedElement:
         text, found = Redactor.text(self, element)
@@ -121,7 +121,7 @@ class CachingRedactor(Redactor):
         """Secrets in the text around the lists: position in the whole, and stand-in."""
         cuts = [0, *(end for run in object_lists for end in (run.start, run.end)), len(text)]
         gaps = [(start, end) for start, end in list(pairwise(cuts))[::2]]
-        made, found = Redactor.text(self, b"{}".join(text[start:end] for start, end in gaps))
+        new_text, found = Redactor.text(self, b"{}".join(text[start:end] for start, end in gaps))
         starts = [0]
         for start, end in gaps:
             starts.append(starts[-1] + end - start + len(b"{}"))
@@ -132,5 +132,5 @@ class CachingRedactor(Redactor):
             if mark.end + shift > gaps[n][1]:
                 return None
             there = Redaction(mark.where, mark.start + shift, mark.end + shift, mark.kind)
-            placed.append((there, made[mark.start : mark.end]))
+            placed.append((there, new_text[mark.start : mark.end]))
         return placed

@@ -109,5 +109,5 @@ def _yaml(value: Any) -> bytes:
     import yaml
 
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    written: bytes = yaml.dump(value, Dumper=dumper, allow_unicode=True, encoding="utf-8", sort_keys=True, width=120)
-    return written
+    document: bytes = yaml.dump(value, Dumper=dumper, allow_unicode=True, encoding="utf-8", sort_keys=True, width=120)
+    return document

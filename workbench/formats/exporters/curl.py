@@ -42,7 +42,7 @@ class CurlCommand(NamedTuple):
 def write(selection: ExportSelection) -> ExportResult:
     """Write every request, in order, as one command each. Raises SessionFormatError."""
     redactor = knowing(selection, salt=b"curl")
-    made, notes, left_out = list[str](), list[str](), list[str]()
+    commands, notes, left_out = list[str](), list[str](), list[str]()
     for index, exchange in selection.exchanges():
         if exchange.kind is ExchangeKind.WEBSOCKET:
             left_out.append(f"exchange {index + 1}: a WebSocket connection; commands are HTTP only (see --as python)")
@@ -52,9 +52,9 @@ def write(selection: ExportSelection) -> ExportResult:
         except LocalProtocolError as error:
             left_out.append(f"exchange {index + 1}: {error}")
             continue
-        made.append(command.text + "\n")
+        commands.append(command.text + "\n")
         notes += (f"exchange {index + 1}: {note}" for note in command.notes)
-    return one_file("\n".join(made).encode(), tuple(notes), tuple(left_out))
+    return one_file("\n".join(commands).encode(), tuple(notes), tuple(left_out))
 
 
 def curl_command(exchange: Exchange, redactor: Redactor | None = None) -> CurlCommand:
@@ -92,8 +92,8 @@ def _headers(request: RequestToSend) -> Iterator[Sequence[Piece]]:
         first, rest = (pieces[0], pieces[1:]) if pieces and isinstance(pieces[0], bytes) else (b"", pieces)
         yield [f"{name}: ".encode() + first, *rest] if pieces else [f"{name};".encode()]
     names = {name.lower() for name in request.names}
-    wanted = [*_ADDED_BY_CURL, *(["Content-Type"] if request.has_body else [])]
-    yield from ([f"{name}:".encode()] for name in wanted if name.lower() not in names)
+    defaults = [*_ADDED_BY_CURL, *(["Content-Type"] if request.has_body else [])]
+    yield from ([f"{name}:".encode()] for name in defaults if name.lower() not in names)
 
 
 def _pipe(body: Sequence[Piece]) -> str:

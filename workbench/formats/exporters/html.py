@@ -76,8 +76,8 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'
 
 def write(selection: ExportSelection) -> ExportResult:
     """Write the report. Raises SessionFormatError."""
-    made = report(selection)
-    return one_file("\n".join(_page(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
+    document = report(selection)
+    return one_file("\n".join(_page(document)).encode("utf-8", "backslashreplace") + b"\n", document.limits)
 
 
 def _page(report: Report) -> Iterator[str]:
@@ -95,8 +95,8 @@ def _page(report: Report) -> Iterator[str]:
     yield "</header>\n<main>"
     if report.findings:
         yield "<section>\n<h2>Findings</h2>"
-        for told in report.findings:
-            yield from _finding(told)
+        for finding in report.findings:
+            yield from _finding(finding)
         yield "</section>"
     yield '<div class="linked">'
     yield from _story(report)
@@ -130,12 +130,12 @@ def _finding(finding: FindingText) -> Iterator[str]:
 
 def _with_links(source: str) -> str:
     """The source of a fact, in words of our own, with its addresses as links."""
-    made, at = [], 0
+    pieces, at = [], 0
     for found in ADDRESS.finditer(source):
         address = escape(found[0])
-        made += [escape(source[at : found.start()]), f'<a href="{address}" rel="noopener noreferrer">{address}</a>']
+        pieces += [escape(source[at : found.start()]), f'<a href="{address}" rel="noopener noreferrer">{address}</a>']
         at = found.end()
-    return "".join((*made, escape(source[at:])))
+    return "".join((*pieces, escape(source[at:])))
 
 
 def _repair(repair: RepairText) -> Iterator[str]:
@@ -164,13 +164,13 @@ def _exchange(exchange: ExchangeText) -> Iterator[str]:
 
 def _mark_text(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
     """A body in which each line of the story has its place; the first one of a line is what links go to."""
-    made, at = [], 0
-    for start, end, told in marks:
-        anchor = "" if told.number in seen else f' id="b{told.number}"'
-        seen.add(told.number)
-        made.append(f"{escape(text[at:start])}<span{anchor}{_classes(told)}>{escape(text[start:end])}</span>")
+    pieces, at = [], 0
+    for start, end, story_line in marks:
+        anchor = "" if story_line.number in seen else f' id="b{story_line.number}"'
+        seen.add(story_line.number)
+        pieces.append(f"{escape(text[at:start])}<span{anchor}{_classes(story_line)}>{escape(text[start:end])}</span>")
         at = end
-    return "".join((*made, escape(text[at:])))
+    return "".join((*pieces, escape(text[at:])))
 
 
 def _story(report: Report) -> Iterator[str]:
@@ -178,14 +178,14 @@ def _story(report: Report) -> Iterator[str]:
     marked = {mark.line.number for shown in report.exchanges for marks in shown.marks for mark in marks}
     if report.story:
         yield '<section class="story">\n<h2>Story</h2>\n<ol>'
-        for told in report.story:
-            target = f"b{told.number}" if told.number in marked else f"x{told.exchange + 1}"
-            label = f"<b>{escape(line(told.label))}</b> " if told.label else ""
-            note = f' <span class="soft">{escape(line(told.note))}</span>' if told.note else ""
-            sign = _SIGNS.get(told.kind, "")
-            classes = _classes(told, f"d{min(told.depth, MOST_DEPTH)}", told.severity)
-            yield f'<li{classes}><span class="soft">{told.exchange + 1}</span> {sign} '
-            yield f'<a href="#{target}">{label}{escape(line(told.text))}</a>{note}</li>'
+        for entry in report.story:
+            target = f"b{entry.number}" if entry.number in marked else f"x{entry.exchange + 1}"
+            label = f"<b>{escape(line(entry.label))}</b> " if entry.label else ""
+            note = f' <span class="soft">{escape(line(entry.note))}</span>' if entry.note else ""
+            sign = _SIGNS.get(entry.kind, "")
+            classes = _classes(entry, f"d{min(entry.depth, MOST_DEPTH)}", entry.severity)
+            yield f'<li{classes}><span class="soft">{entry.exchange + 1}</span> {sign} '
+            yield f'<a href="#{target}">{label}{escape(line(entry.text))}</a>{note}</li>'
         yield "</ol>\n</section>"
 
 
@@ -196,7 +196,7 @@ def _classes(item: StoryText, *more: str) -> str:
 
 def _links(report: Report) -> str:
     """Rules of style: who points at a line of the story, or goes to its bytes, sees all that belongs to it."""
-    groups = sorted({number for told in report.story for number in told.groups or (told.number,)})
+    groups = sorted({number for entry in report.story for number in entry.groups or (entry.number,)})
     depths = "".join(f".story .d{n}{{padding-left:{n}rem}}" for n in range(MOST_DEPTH + 1))
     return depths + "".join(f"body:has(.k{n}:is(:target,:hover)) .k{n}{{background:var(--mark)}}" for n in groups)
 

@@ -22,8 +22,8 @@ _MARKUP: Final = regex.compile(r"([\\`*_\[\]<>#|~&$@])")
 
 def write(selection: ExportSelection) -> ExportResult:
     """Write the report. Raises SessionFormatError."""
-    made = report(selection)
-    return one_file("\n".join(_lines(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
+    document = report(selection)
+    return one_file("\n".join(_lines(document)).encode("utf-8", "backslashreplace") + b"\n", document.limits)
 
 
 def _lines(report: Report) -> Iterator[str]:
@@ -32,8 +32,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"- {_span(note)}" for note in report.limits)
     if report.findings:
         yield from ("", "## Findings", "")
-    for told in report.findings:
-        yield from _finding(told)
+    for finding in report.findings:
+        yield from _finding(finding)
     yield from ("", "## Exchanges", "")
     for exchange in report.exchanges:
         yield from _exchange(exchange)
@@ -45,13 +45,13 @@ def _finding(finding: FindingText) -> Iterator[str]:
         yield from (_plain(finding.summary), "")
     yield f"- Where: {_span(finding.where)}"
     yield f"- Finding: {_span(finding.message)}"
-    said = (
+    facts = (
         ("Evidence", finding.evidence),
         ("Began", finding.began),
         ("Provider error", finding.says),
         ("Source", finding.source),
     )
-    yield from (f"- {name}: {_span(text)}" for name, text in said if text)
+    yield from (f"- {name}: {_span(text)}" for name, text in facts if text)
     if finding.why:
         yield from ("", _plain(finding.why))
     if finding.excerpt:

@@ -59,8 +59,8 @@ def body(name: str, pieces: Sequence[Piece]) -> str:
         if len(lines) == 1:
             return f"{name} = {lines[0]}{end}"
         return f"{name} = (\n{_indent(lines)}\n){end}"
-    held = [piece for piece in pieces if piece]
-    parts = [line for number, piece in enumerate(held) for line in _part(piece, is_first=not number)]
+    present = [piece for piece in pieces if piece]
+    parts = [line for number, piece in enumerate(present) for line in _part(piece, is_first=not number)]
     return f"{name} = (\n{_indent(parts)}\n)"
 
 
@@ -81,11 +81,11 @@ def _part(piece: Piece, *, is_first: bool) -> Iterator[str]:
 def _lines(data: bytes) -> tuple[list[str], str]:
     """Literals on consecutive lines that make up the data, and the suffix that makes bytes of them."""
     try:
-        written = data.decode()
+        source = data.decode()
     except UnicodeDecodeError:
         return [repr(bytes(part)) for part in _slices(data)], ""
-    pieces = [part for line in _merge(_CUT.findall(written)) for part in _wrap(line)]
-    if written.isascii():
+    pieces = [part for line in _merge(_CUT.findall(source)) for part in _wrap(line)]
+    if source.isascii():
         return [f"b{_string(piece)}" for piece in pieces], ""
     return [_string(piece) for piece in pieces], ".encode()"
 
@@ -112,10 +112,10 @@ def _wrap(line: str) -> Iterator[str]:
 
 def _string(value: str) -> str:
     """A literal, in double quotes unless that needs more escapes; invisible characters are escaped."""
-    made = repr(value)
-    if made[0] == "'" and '"' not in value:
-        return f'"{made[1:-1]}"' if "'" not in value else made
-    return made
+    literal = repr(value)
+    if literal[0] == "'" and '"' not in value:
+        return f'"{literal[1:-1]}"' if "'" not in value else literal
+    return literal
 
 
 def _indent(lines: Iterable[str]) -> str:

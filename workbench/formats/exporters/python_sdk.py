@@ -40,16 +40,16 @@ def write(selection: ExportSelection) -> ExportResult:
     protocol = DecodedExchange(index, exchange, selection.inspector.protocol).protocol or ""
     sdk = protocols.get(protocol).sdk if protocol in protocols.protocols() else None
     if isinstance(sdk, RawSdk):
-        made = _raw(request, sdk)
+        program = _raw(request, sdk)
     elif isinstance(sdk, TransportSdk):
-        made = _own(request, sdk)
+        program = _own(request, sdk)
     else:
         known = ", ".join(adapter.name for adapter in protocols.every() if adapter.sdk)
         raise LocalProtocolError(
             f"no SDK is known for {protocol or 'an exchange that is not a model exchange'}",
             hint=f"known: {known}; or --as python",
         )
-    return one_file(made.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
+    return one_file(program.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
 
 
 def _raw(request: RequestToSend, sdk: RawSdk) -> str:

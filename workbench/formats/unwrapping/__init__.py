@@ -98,9 +98,9 @@ def recognise(text: str) -> UnusableText | None:
     if matches:
         first = matches[0]
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider
-        said = f"{who}: {first.rule}" if first.rule else who
+        source = f"{who}: {first.rule}" if first.rule else who
         return UnusableText(
-            f"it looks like an error text ({said}), not like a model's response", "workbench explain 'TEXT'"
+            f"it looks like an error text ({source}), not like a model's response", "workbench explain 'TEXT'"
         )
     head = text[:_HEAD]
     is_prose = bool(_PROSE.search(head))

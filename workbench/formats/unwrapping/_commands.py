@@ -314,9 +314,9 @@ def _take(options: _Options, name: str, value: str, stdin: str | None) -> None:
     elif name == "url":
         options.url = value
     elif name == "header":
-        key, colon, held = value.partition(":")
+        key, colon, content = value.partition(":")
         if colon and key.strip():
-            options.headers.append((key.strip(), held.strip()))
+            options.headers.append((key.strip(), content.strip()))
     elif name == "user":
         options.headers.append(
             ("Authorization", f"Basic {base64.b64encode(value.encode('utf-8', 'replace')).decode()}")
@@ -340,8 +340,8 @@ def _take_data(options: _Options, name: str, value: str, stdin: str | None) -> N
             options.refused = f"the body is in {what}, not in the command; paste the body itself"
             return
     if name == "data-urlencode":
-        key, equals, held = value.partition("=")
-        value = f"{key}={quote(held)}" if equals and key else quote(value.removeprefix("="))
+        key, equals, content = value.partition("=")
+        value = f"{key}={quote(content)}" if equals and key else quote(value.removeprefix("="))
     if name == "json":
         options.is_json = True
         options.headers += [("Content-Type", "application/json"), ("Accept", "application/json")]

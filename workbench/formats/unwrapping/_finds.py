@@ -58,8 +58,10 @@ def request_find(
     version: str = "",
 ) -> Find:
     """A request with its ``body`` as sent, or the ``value`` that was sent."""
-    held = Body(body) if body is not None else _body_of(value)
-    request = HttpRequest(method=method.upper(), url=url, headers=headers or Headers(), body=held, http_version=version)
+    content = Body(body) if body is not None else _body_of(value)
+    request = HttpRequest(
+        method=method.upper(), url=url, headers=headers or Headers(), body=content, http_version=version
+    )
     return Find(
         what, Exchange("1", request=request, origin=Origin.PASTED, note=f"{what}: {PASTED}"), end, is_whole=True
     )

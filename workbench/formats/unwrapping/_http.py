@@ -71,10 +71,10 @@ def _response(text: str, found: re.Match[str], head: _PrintedHead) -> Find:
     body, end = ("", head.end) if is_between else _body(text, head)
     raw = _strip_chunks(body, head.headers)
     named = head.headers.get("content-encoding") or ""
-    held = Body(raw, encoding=detect_encoding(raw, named) if raw and named else "")
+    content = Body(raw, encoding=detect_encoding(raw, named) if raw and named else "")
     reason = (found["reason"] or "").strip()
     return response_find(
-        RESPONSE, end, status=status, headers=head.headers, body=held, reason=reason, version=found["answer"]
+        RESPONSE, end, status=status, headers=head.headers, body=content, reason=reason, version=found["answer"]
     )
 
 
@@ -173,8 +173,8 @@ def read_verbose(text: str, at: int) -> Find:
     if not start:
         raise UnreadableFind("the output of curl -v", "the first line is not HTTP", at)
     if arrow == ">":
-        made = read(plain, 0, start)
-        return made._replace(what="the output of curl -v", end=at)
+        find = read(plain, 0, start)
+        return find._replace(what="the output of curl -v", end=at)
     skipped = at
     while noise := _NOISE.match(text, skipped):
         skipped = noise.end()
@@ -184,9 +184,9 @@ def read_verbose(text: str, at: int) -> Find:
     if status < 200:
         body, end = "", at
     reason = (start["reason"] or "").strip()
-    held = Body(to_bytes(body))
-    made = response_find("the output of curl -v", end, status=status, headers=head.headers, body=held, reason=reason)
-    return made._replace(end=end)
+    content = Body(to_bytes(body))
+    find = response_find("the output of curl -v", end, status=status, headers=head.headers, body=content, reason=reason)
+    return find._replace(end=end)
 
 
 def _verbose_body(text: str, at: int, head: _PrintedHead) -> tuple[str, int]:
@@ -245,8 +245,8 @@ def read_log(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[
         return _reply(text, found)
     if found["host"]:
         url = re.sub(r":(?:443|80)\Z", "", found["host"]) + found["path"]
-        made = request_find(WHAT, found.end(), method=found["method3"], url=url)
-        return [made, response_find(WHAT, found.end(), status=int(found["status3"]))]
+        request = request_find(WHAT, found.end(), method=found["method3"], url=url)
+        return [request, response_find(WHAT, found.end(), status=int(found["status3"]))]
     if found["method2"]:
         return [request_find(WHAT, found.end(), method=found["method2"], url=found["url2"])]
     end, headers = found.end(), Headers()
@@ -259,8 +259,8 @@ def read_log(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[
         except UnreadableValue:
             end = found.end()
     status, reason = int(found["status"]), found["reason"].strip()
-    made = request_find(WHAT, found.end(), method=found["method"], url=found["url"])
-    return [made, response_find(WHAT, end, status=status, headers=headers, reason=reason)]
+    request = request_find(WHAT, found.end(), method=found["method"], url=found["url"])
+    return [request, response_find(WHAT, end, status=status, headers=headers, reason=reason)]
 
 
 def _options(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Find]:

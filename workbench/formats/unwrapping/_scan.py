@@ -171,9 +171,9 @@ class Scan:
 
     def _read_call(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _scripts.CALL.search(self.text, start, trigger.end() + 1)
-        made = _scripts.read(self.text, found, self._names) if found else None
-        if made:
-            yield made
+        call = _scripts.read(self.text, found, self._names) if found else None
+        if call:
+            yield call
 
     def _read_made(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """An SDK object as Python prints it."""

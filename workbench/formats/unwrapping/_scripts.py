@@ -109,21 +109,21 @@ def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Find:
     what = "a PowerShell command"
     end = _powershell_end(text, at)
     command = text[at:end]
-    held: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     position = 0
     while option := _OPTION.search(command, position):
         value, position = _powershell_value(command, option.end(), names, what)
-        held[option[1].lower()] = value
-    url, body = held.get("uri"), held.get("body")
+        options[option[1].lower()] = value
+    url, body = options.get("uri"), options.get("body")
     if url is None:
         first = re.match(r"\S+[ \t]+[\"']?(https?://[^\s\"']+)", command)
         url = first[1] if first else None
     if not isinstance(url, str) or body is None:
         return Find("", b"", end)
-    headers = dict(held["headers"]) if isinstance(held.get("headers"), dict) else {}
-    if isinstance(held.get("contenttype"), str):
-        headers.setdefault("Content-Type", held["contenttype"])
-    method = held.get("method")
+    headers = dict(options["headers"]) if isinstance(options.get("headers"), dict) else {}
+    if isinstance(options.get("contenttype"), str):
+        headers.setdefault("Content-Type", options["contenttype"])
+    method = options.get("method")
     return request_find(
         what, end, method=method if isinstance(method, str) else "POST", url=url, headers=headers_of(headers),
         body=json_bytes(plain(body)) if not isinstance(body, str) else json_bytes(body),

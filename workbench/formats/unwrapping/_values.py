@@ -176,9 +176,9 @@ class ValueReader:
                 raise self._fail("missing colon after a key")
             self.is_json = self.is_json and self.text[self.at] == ":"
             self.at += 2 if self.text.startswith("=>", self.at) else 1
-            held = self._value()
-            if not isinstance(held, _OmittedParameter):
-                found[key] = held
+            value = self._value()
+            if not isinstance(value, _OmittedParameter):
+                found[key] = value
             self._comma("}")
         self.at += 1
         return found
@@ -204,9 +204,9 @@ class ValueReader:
         found: list[Any] = []
         commas = 0
         while self._skip() != closer:
-            held = self._value()
-            if not isinstance(held, _OmittedParameter):
-                found.append(held)
+            item = self._value()
+            if not isinstance(item, _OmittedParameter):
+                found.append(item)
             commas += self._comma(closer)
         self.at += 1
         if opened == "(" and len(found) == 1 and not commas:
@@ -340,8 +340,8 @@ class ValueReader:
         raise self._fail(f"the name {word[:40]} has no known value")
 
     def _call(self, name: str) -> LiteralCall:
-        made: LiteralCall = self._deeper(lambda: self._arguments(name))
-        return made
+        call: LiteralCall = self._deeper(lambda: self._arguments(name))
+        return call
 
     def _arguments(self, name: str) -> LiteralCall:
         self.at += 1
@@ -351,13 +351,13 @@ class ValueReader:
             key = re.compile(r"([^\W\d]\w*)\s*=(?![=>])").match(self.text, self.at)
             spread = self.text.startswith("**", self.at)
             self.at = key.end() if key else self.at + 2 * spread
-            held = self._value()
+            value = self._value()
             if key:
-                named |= {} if isinstance(held, _OmittedParameter) else {key[1]: held}
-            elif spread and isinstance(held, dict):
-                named |= held
+                named |= {} if isinstance(value, _OmittedParameter) else {key[1]: value}
+            elif spread and isinstance(value, dict):
+                named |= value
             else:
-                args.append(None if isinstance(held, _OmittedParameter) else held)
+                args.append(None if isinstance(value, _OmittedParameter) else value)
             self._comma(")")
         self.at += 1
         return LiteralCall(name, tuple(args), named)

@@ -73,9 +73,11 @@ def _tool_calls(selection: ExportSelection) -> list[Exchange]:
     """Requests to tool servers and their responses, of the whole session, without secrets."""
     session, redactor = selection.session, knowing(selection)
     at = [s.index for s in session.summaries() if s.kind is ExchangeKind.MCP or s.hop == TOOL_HOP]
-    made = (as_tool_request(session.exchange(index)) for index in at)
-    asked = [exchange for exchange in made if exchange.meta.get(ASKED_BY) == "client" and not exchange.branch]
-    return [redactor.exchange(replace(exchange, frames=())) for exchange in asked]
+    tool_requests = (as_tool_request(session.exchange(index)) for index in at)
+    by_client = [
+        exchange for exchange in tool_requests if exchange.meta.get(ASKED_BY) == "client" and not exchange.branch
+    ]
+    return [redactor.exchange(replace(exchange, frames=())) for exchange in by_client]
 
 
 def _session(exchanges: Sequence[Exchange]) -> bytes:

@@ -129,9 +129,9 @@ def case_of(selection: ExportSelection) -> ExportCase:
             hint="its test could never fail: give a file with a refused request (--broken FILE)",
         )
     is_open = any(turn.unanswered for turn in turns)
-    told = (*found.notes, *notes, *([_OPEN] if is_open else []))
+    all_notes = (*found.notes, *notes, *([_OPEN] if is_open else []))
     return ExportCase(
-        selection.session.name, fixed, broken, places, worst, refused, found.how, told, found.left_out, is_open
+        selection.session.name, fixed, broken, places, worst, refused, found.how, all_notes, found.left_out, is_open
     )
 
 
@@ -148,8 +148,8 @@ def _demand_accepted(turn: Turn, place: RequestUnderTest) -> None:
     served = turn.send(Simulator(place.provider, known=turn.before)).served
     hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
     if served.is_refused:
-        said = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
-        raise FaultyRequest(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)
+        reason = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
+        raise FaultyRequest(f"exchange {place.index + 1} is refused by {place.provider}: {reason}", hint=hint)
     if errors := turn.findings():
         raise FaultyRequest(f"exchange {place.index + 1} has an error: {errors[0]}", hint=hint)
 
@@ -160,8 +160,8 @@ def _expected_refusal(fixed: Turn, broken: Turn) -> ExpectedRefusal | None:
     if reply.served.is_refused:
         finding = reply.served.finding
         return ExpectedRefusal(reply.status, finding, finding.refusal if finding else _message(reply.body()))
-    left = {finding.rule for finding in fixed.trial.findings}
-    new = [f for f in broken.trial.findings if f.side == REQUEST and f.rule not in left]
+    old_rules = {finding.rule for finding in fixed.trial.findings}
+    new = [f for f in broken.trial.findings if f.side == REQUEST and f.rule not in old_rules]
     worst = min((f for f in new if f.severity is not Severity.INFO), key=lambda f: f.severity.rank, default=None)
     return ExpectedRefusal(reply.status, worst, "") if worst else None
 
@@ -180,9 +180,9 @@ def _transcripts(
     """Histories with the fixed and with the broken requests; number → tested request."""
     session = pairs[0].inspector.session
     tested = {pair.place: pair for pair in pairs}
-    said = sorted({*tested, *(index for pair in pairs for index in _indices_before(pair))})
+    indices = sorted({*tested, *(index for pair in pairs for index in _indices_before(pair))})
     fixed, broken, numbers = list[Exchange](), list[Exchange](), dict[int, RequestPair]()
-    for number, index in enumerate(_newest(session, said, min(tested)), 1):
+    for number, index in enumerate(_newest(session, indices, min(tested)), 1):
         exchange = _plain(session.exchange(index))
         pair = tested.get(index)
         if pair is None:
@@ -203,13 +203,13 @@ def _indices_before(pair: RequestPair) -> Sequence[int]:
 
 def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
     """The newest exchanges that fit, with all tested ones and those between them."""
-    summaries, room, kept = session.summaries(), MOST_BEFORE, list[int]()
+    summaries, room, newest = session.summaries(), MOST_BEFORE, list[int]()
     for index in reversed(indices):
         room -= summaries[index].request_bytes + summaries[index].response_bytes
         if index < tested and room < 0:
             break
-        kept.append(index)
-    return kept[::-1]
+        newest.append(index)
+    return newest[::-1]
 
 
 def _plain(exchange: Exchange) -> Exchange:
@@ -224,14 +224,14 @@ def _safe(
     """Both transcripts without secrets: secret headers are removed, secrets in bodies replaced."""
     every = MemorySession("all", (*fixed, *broken))
     redactor = knowing(ExportSelection(Inspector(every), tuple(range(len(every)))))
-    made = [redactor.exchange(exchange) for exchange in every.exchanges]
+    safe = [redactor.exchange(exchange) for exchange in every.exchanges]
     places = {
         f"exchange {n % len(fixed) + 1} of the transcript: a secret in the body is replaced by a stand-in"
-        for n, exchange in enumerate(made)
+        for n, exchange in enumerate(safe)
         for side in (exchange.request, exchange.response)
         if side and any(mark.where == "body" for mark in side.redactions)
     }
-    shown = tuple(_without_secrets(exchange) for exchange in made)
+    shown = tuple(_without_secrets(exchange) for exchange in safe)
     return shown[: len(fixed)], shown[len(fixed) :], tuple(sorted(places))
 
 
@@ -243,6 +243,6 @@ def _without_secrets(exchange: Exchange) -> Exchange:
 
 def _harmless(side: Side) -> Side:
     marked = {mark.where for mark in side.redactions}
-    kept = Headers(tuple((name, value) for name, value in side.headers if f"header:{name}" not in marked))
+    headers = Headers(tuple((name, value) for name, value in side.headers if f"header:{name}" not in marked))
     marks = tuple(mark for mark in side.redactions if not mark.where.startswith("header:"))
-    return replace(side, headers=kept, redactions=marks)
+    return replace(side, headers=headers, redactions=marks)

@@ -59,15 +59,15 @@ class RequestPairs:
 
 def pairs_of(selection: ExportSelection) -> RequestPairs:
     """Pairs of the exchanges of a selection. Raises LocalProtocolError, SessionFormatError."""
-    asked, left_out = _testable(selection)
-    if not asked:
+    testable, left_out = _testable(selection)
+    if not testable:
         raise LocalProtocolError(
             left_out[0] if left_out else "the selection contains no requests", hint="only requests can be tested"
         )
     found = (
-        _pairs_with_file(asked, selection.broken)
+        _pairs_with_file(testable, selection.broken)
         if selection.broken
-        else _pairs_before_edits(asked, selection.made_of) or _pairs_with_planted_fault(asked)
+        else _pairs_before_edits(testable, selection.made_of) or _pairs_with_planted_fault(testable)
     )
     if len(found.pairs) > MOST_TESTED:
         last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
@@ -79,7 +79,7 @@ def pairs_of(selection: ExportSelection) -> RequestPairs:
 
 def _testable(selection: ExportSelection) -> tuple[list[RequestPair], list[str]]:
     """Testable requests, and the reasons why others are not."""
-    asked, left_out = list[RequestPair](), list[str]()
+    pairs, left_out = list[RequestPair](), list[str]()
     for index in selection.indices:
         detail = selection.inspector.detail(index)
         request, row = detail.decoded.exchange.request, detail.row
@@ -92,8 +92,8 @@ def _testable(selection: ExportSelection) -> tuple[list[RequestPair], list[str]]
             pair = RequestPair(
                 index, request, request, row.provider, row.protocol, selection.inspector, index, answer, answer
             )
-            asked.append(pair)
-    return asked, left_out
+            pairs.append(pair)
+    return pairs, left_out
 
 
 def _pairs_with_file(request_pairs: list[RequestPair], broken: ExportSelection) -> RequestPairs:
@@ -108,9 +108,9 @@ def _pairs_with_file(request_pairs: list[RequestPair], broken: ExportSelection) 
             continue
         fixed, was = _complete(pair.fixed, other), _complete(other, pair.fixed)
         if text_of(fixed) != text_of(was) or fixed.headers != was.headers or fixed.url != was.url:
-            made = replace(pair, fixed=fixed, broken=was, refusal=exchange.response)
+            new = replace(pair, fixed=fixed, broken=was, refusal=exchange.response)
             is_short = len(pair.inspector.session) == 1 and len(broken.session) > 1
-            pairs.append(_pair_in(made, broken.inspector, index) if is_short else made)
+            pairs.append(_pair_in(new, broken.inspector, index) if is_short else new)
     if not pairs:
         raise LocalProtocolError(
             f"no request differs from its counterpart in {name}",
@@ -172,13 +172,13 @@ def _before_the_edit(pair: RequestPair, above: list[tuple[int, Exchange]]) -> Re
         if request is None or request == pair.fixed:
             continue
         answer = exchange.response
-        made = replace(pair, broken=request, place=root, refusal=answer)
+        candidate = replace(pair, broken=request, place=root, refusal=answer)
         trial = inspector.trial(root, request, provider=pair.label, protocol=pair.protocol, response=answer)
         verdict = trial.judgement.verdict
         if verdict is Verdict.REFUSES:
-            return made
+            return candidate
         if verdict is Verdict.SUSPICIOUS:
-            suspicious = suspicious or made
+            suspicious = suspicious or candidate
     return suspicious
 
 
@@ -247,10 +247,10 @@ def cut_body(inspector: Inspector, index: int) -> PlantedRequest:
 def _faults(inspector: Inspector, index: int) -> Iterator[PlantedRequest]:
     detail = inspector.detail(index)
     owed = frozenset(entry.message for entry in detail.ledger.entries if entry.owed and entry.message is not None)
-    asked, request = HealthyRequest(detail.decoded, owed), detail.decoded.exchange.request
+    healthy, request = HealthyRequest(detail.decoded, owed), detail.decoded.exchange.request
     assert request is not None
-    written = writer_like(detail.decoded.request_text)
+    write = writer_like(detail.decoded.request_text)
     for fault in FAULTS:
         if fault.name != _NEVER and fault.needs(detail.contract):
-            for planted in islice(fault.plant(asked), MOST_WAYS):
-                yield PlantedRequest(fault.name, with_body(request, written(planted.body)))
+            for planted in islice(fault.plant(healthy), MOST_WAYS):
+                yield PlantedRequest(fault.name, with_body(request, write(planted.body)))

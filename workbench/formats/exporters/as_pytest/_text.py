@@ -38,10 +38,10 @@ def module(case: ExportCase, *, has_contracts: bool, has_tools: bool = False) ->
         has_contracts: the contract is in the same folder.
         has_tools: the answers of the session's tool servers are, too.
     """
-    told = _docstring("\n".join(_intro(case)))
+    docstring = _docstring("\n".join(_intro(case)))
     return "".join(
         (
-            f'"""{told}\n"""\n',
+            f'"""{docstring}\n"""\n',
             _HEAD.format(transcript=TRANSCRIPT, variable=VARIABLE, more=", own_contracts" * has_contracts),
             _places(case),
             _OWN_CONTRACTS.format(folder=CONTRACTS) if has_contracts else "",
@@ -150,7 +150,7 @@ RULES = ({rules}{comma})  # these rules must find nothing, warnings included
 
 def _broken_test(case: ExportCase) -> str:
     refused, place, finding = case.refused, case.worst, case.refused.finding
-    said = (
+    reason = (
         "the provider refuses the broken request"
         if refused.status >= 400
         else "the rule finds the fault in the broken request"
@@ -163,7 +163,7 @@ def _broken_test(case: ExportCase) -> str:
     return f'''
 
 def {name}(strict_provider):
-    """The tests above can fail: {said}."""
+    """The tests above can fail: {reason}."""
     broken = recorded(HERE / "{BROKEN}", {place.number}, *REQUESTS[{place.number}])
     provider = strict_provider(broken.provider, known=broken.before)
     reply = broken.send(provider.simulator)
