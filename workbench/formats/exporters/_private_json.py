@@ -274,12 +274,12 @@ class StandIns:
     """Stand-ins of one export.
 
     Attributes:
-        kept: names, their words in lower case, and numbers that are kept because they belong to the contract.
+        kept_words: names, their words in lower case, and numbers that are kept because they belong to the contract.
         kept_text: text that is kept everywhere: tags, known phrases.
         salt: makes stand-ins of different exports unlinkable; random by default.
     """
 
-    kept: frozenset[str]
+    kept_words: frozenset[str]
     kept_text: re.Pattern[str]
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     keeps_numbers: bool = False
@@ -293,7 +293,7 @@ class StandIns:
 
     def text(self, text: str) -> str:
         """The text with stand-ins for private words; every character keeps its position."""
-        if text.lower() in self.kept:
+        if text.lower() in self.kept_words:
             return text
         pieces, at = list[str](), 0
         for found in self.kept_text.finditer(text):
@@ -303,7 +303,7 @@ class StandIns:
 
     def seal(self, text: str) -> str:
         """Replace every letter and digit of text without words, such as base64, by one of its kind."""
-        if _is_sealed_stand_in(text) or text.lower() in self.kept:
+        if _is_sealed_stand_in(text) or text.lower() in self.kept_words:
             return text
         draw = Random(self._digest(text.rstrip("=").translate(_STANDARD)))
         letters = "bcdf" if _HEX.fullmatch(text) else _LETTERS
@@ -312,7 +312,7 @@ class StandIns:
 
     def number(self, digits: str) -> str:
         """A number in stand-in digits."""
-        if self.keeps_numbers or digits in self.kept or not set(digits).difference(_DIGITS):
+        if self.keeps_numbers or digits in self.kept_words or not set(digits).difference(_DIGITS):
             return digits
         self._numbers.add(digits)
         return "".join(Random(self._digest(digits)).choices(_DIGITS, k=len(digits)))
@@ -331,7 +331,7 @@ class StandIns:
 
     def _word(self, word: str) -> str:
         lower = word.lower()
-        if lower in self.kept:
+        if lower in self.kept_words:
             return word
         stand_in = self._words.get(lower)
         if stand_in is None:

@@ -337,7 +337,7 @@ class _Replacer:
         if body is None:
             words = words_of(decode(data))
             private = set(filter(self.words.replaces, words)) - provider_words()
-            maker = PrivateJson(replace(self.words, kept=self.words.kept | (words - private)))
+            maker = PrivateJson(replace(self.words, kept_words=self.words.kept_words | (words - private)))
             body = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
         return body
 
@@ -393,7 +393,7 @@ class _Replacer:
 
     def _host(self, host: str) -> str:
         known = provider_words() | {"localhost", "com", "net", "org", "dev"}
-        return replace(self.words, kept=self.words.kept | known, keeps_numbers=True).text(host)
+        return replace(self.words, kept_words=self.words.kept_words | known, keeps_numbers=True).text(host)
 
     def _headers(self, headers: Headers) -> Headers:
         return Headers(tuple((name, self._header(name, value)) for name, value in headers))

@@ -284,9 +284,9 @@ def _explain(source: _files.InputSource, failures: list[tuple[float, str]]) -> s
     """Errors of the best-matching importers."""
     best = max((score for score, _ in failures), default=0.0)
     level = next(level for level in (CERTAIN, CONFIDENT, 0.0) if best >= level)
-    tried = [line for score, line in failures if score >= level]
-    if tried:
-        return f"cannot be read; tried {', then '.join(tried)}"
+    reasons = [line for score, line in failures if score >= level]
+    if reasons:
+        return f"cannot be read; tried {', then '.join(reasons)}"
     return "unknown binary format" if b"\0" in source.head else "unknown format"
 
 

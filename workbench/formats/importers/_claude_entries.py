@@ -82,11 +82,11 @@ def entries_of(values: Iterable[tuple[int, JsonValue]], damage: ImportDamage) ->
     If no entry of a chain names a parent (older clients, exports of web sessions, merged logs), each entry follows the
     previous one.
     """
-    held = [(position, value) for position, value in values if _is_placed(position, value, damage)]
-    linked = {_thread(value) for _, value in held if _text(value.get("parentUuid"))}
+    placed_values = [(position, value) for position, value in values if _is_placed(position, value, damage)]
+    linked = {_thread(value) for _, value in placed_values if _text(value.get("parentUuid"))}
     seen: set[str] = set()
     last: dict[tuple[str, str], str] = {}
-    for position, value in held:
+    for position, value in placed_values:
         chain, thread = _chain(value), _thread(value)
         uuid = _text(value.get("uuid")) or f"entry {position}"
         if uuid in seen:

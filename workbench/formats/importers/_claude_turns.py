@@ -183,13 +183,13 @@ class Unit:
             return self.answers
         latest = {result: answer for answer in self.answers for result in answer.results}
         parents = {entry.uuid: entry.parent for entry in (*self.entries, *self.answers)}
-        kept: set[str | None] = set()
+        live: set[str | None] = set()
         for answer in latest.values():
             at: str | None = answer.uuid
-            while at in parents and at not in kept:
-                kept.add(at)
+            while at in parents and at not in live:
+                live.add(at)
                 at = parents[at]
-        return [answer for answer in self.answers if answer.uuid in kept]
+        return [answer for answer in self.answers if answer.uuid in live]
 
 
 def units_of(entries: Sequence[ClaudeEntry]) -> list[Unit]:
@@ -269,8 +269,8 @@ def _place(unit: Unit) -> None:
     unit.model = model if isinstance(model, str) else _model_before(unit)
     unit.before = None if unit.kind == "boundary" or not parent else parent.after
     unit.after = unit.before
-    for said in unit.says():
-        unit.after = extend(unit.after, said)
+    for entry in unit.says():
+        unit.after = extend(unit.after, entry)
 
 
 def _model_before(unit: Unit) -> str | None:

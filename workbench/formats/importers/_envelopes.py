@@ -90,11 +90,11 @@ class _TypedBody(NamedTuple):
     content_type: str = ""
 
 
-def is_request(held: JsonValue) -> bool:
+def is_request(value: JsonValue) -> bool:
     """True for a mapping with a target, or with headers and a request body."""
-    if not isinstance(held, dict):
+    if not isinstance(value, dict):
         return False
-    found = fields(held)
+    found = fields(value)
     has_target = bool(text_of(first(found, (*URL, *PATH, *ORIGIN))))
     if _METHOD.fullmatch(text_of(first(found, METHOD))) and has_target:
         return True
@@ -105,11 +105,11 @@ def is_request(held: JsonValue) -> bool:
     return has_head and (has_target or (body is not None and _status(found) is None))
 
 
-def is_response(held: JsonValue) -> bool:
+def is_response(value: JsonValue) -> bool:
     """True for a mapping with a status and more, with headers and a body, or with a response or failure as body."""
-    if not isinstance(held, dict) or (shape_of(held) == RESPONSE and not is_error(held)):
+    if not isinstance(value, dict) or (shape_of(value) == RESPONSE and not is_error(value)):
         return False
-    found = fields(held)
+    found = fields(value)
     has_head, body = _is_head(first(found, HEADERS)), first(found, BODY)
     is_failure = found.get("isexception") is True
     if _status(found) is not None:
@@ -117,43 +117,43 @@ def is_response(held: JsonValue) -> bool:
     return (has_head and body is not None) or is_failure or _is_answer(body)
 
 
-def has_body(held: Mapping[str, JsonValue]) -> bool:
+def has_body(members: Mapping[str, JsonValue]) -> bool:
     """True if a mapping next to a request has a body field; it is then the response, whatever the body is."""
-    found = fields(held)
+    found = fields(members)
     return first(found, ("body", "payload")) is not None and len(found) > 1
 
 
-def request_side(held: Mapping[str, JsonValue]) -> MessageSide:
+def request_side(members: Mapping[str, JsonValue]) -> MessageSide:
     """Read a request. Raises LocalProtocolError for a body that JSON cannot express."""
-    found = fields(held)
+    found = fields(members)
     headers = headers_of(first(found, HEADERS))
     method = text_of(first(found, METHOD)) or "POST"
     body = _body(found, headers, is_answer=False).body
-    left = first(found, ELSEWHERE) if not body.raw else None
+    elsewhere = first(found, ELSEWHERE) if not body.raw else None
     request = HttpRequest(header_text(method).upper(), _url(found), headers, body)
-    return MessageSide(request, left_out=_missing_body("request", left))
+    return MessageSide(request, left_out=_missing_body("request", elsewhere))
 
 
-def response_side(held: Mapping[str, JsonValue]) -> MessageSide:
+def response_side(members: Mapping[str, JsonValue]) -> MessageSide:
     """Read a response. Raises LocalProtocolError for a body that JSON cannot express."""
-    found = fields(held)
+    found = fields(members)
     headers = headers_of(first(found, HEADERS))
     body, content_type = _body(found, headers, is_answer=True)
     status = _status(found)
     failure = first(found, FAILURE)
     if not body.raw and failure is not None and failure is not False:
-        body, told = _failure(failure)
-        status = status or told
+        body, error_code = _failure(failure)
+        status = status or error_code
         return MessageSide(
             HttpResponse(status or 0, headers, body), note=("the client stored the error, not the response")
         )
     if content_type and not headers.get("content-type"):
         headers = Headers((*headers.items, ("content-type", content_type)))
     response = HttpResponse(status or 200, headers, body)
-    left = _missing_body("response", first(found, ELSEWHERE) if not body.raw else None)
+    left_out = _missing_body("response", first(found, ELSEWHERE) if not body.raw else None)
     if content_type:
-        return MessageSide(response, SYNTHESISED, SYNTHESISED_NOTE, left)
-    return MessageSide(response, left_out=left)
+        return MessageSide(response, SYNTHESISED, SYNTHESISED_NOTE, left_out)
+    return MessageSide(response, left_out=left_out)
 
 
 def body_in(value: JsonValue, *, is_answer: bool) -> MessageSide:
@@ -194,18 +194,18 @@ def _status(found: Mapping[str, JsonValue]) -> int | None:
 
 def _url(found: Mapping[str, JsonValue]) -> str:
     """An absolute URL if the host is known, else a path; a separate query is appended."""
-    said = text_of(first(found, URL))
+    url = text_of(first(found, URL))
     path = text_of(first(found, PATH))
-    if not said:
+    if not url:
         origin = text_of(first(found, ORIGIN))
         scheme = text_of(found.get("scheme")) or "https"
         if origin and "://" not in origin:
             origin = f"{scheme}://{origin}"
-        said = origin.rstrip("/") + path if path.startswith("/") or not origin else f"{origin.rstrip('/')}/{path}"
-    if said and "?" not in said:
+        url = origin.rstrip("/") + path if path.startswith("/") or not origin else f"{origin.rstrip('/')}/{path}"
+    if url and "?" not in url:
         pairs = headers_of(first(found, QUERY)).items
-        said += f"?{urlencode(pairs)}" if pairs else ""
-    return whole_text(said)
+        url += f"?{urlencode(pairs)}" if pairs else ""
+    return whole_text(url)
 
 
 def _body(found: Mapping[str, JsonValue], headers: Headers, *, is_answer: bool) -> _TypedBody:
@@ -266,13 +266,15 @@ def _unwrap(value: dict[str, JsonValue]) -> tuple[JsonValue, bool] | None:
 def _failure(failure: JsonValue) -> tuple[Body, int | None]:
     """Body and status of an error that a client raised; the status is None if unknown."""
     if not isinstance(failure, dict):
-        said = text_bytes(failure).decode("utf-8", "replace")
-        found = _STATUS_IN_TEXT.search(said)
-        return Body(dumps({"error": {"message": said}}), is_raw=False), int(found[1]) if found else None
+        message_text = text_bytes(failure).decode("utf-8", "replace")
+        found = _STATUS_IN_TEXT.search(message_text)
+        return Body(dumps({"error": {"message": message_text}}), is_raw=False), int(found[1]) if found else None
     found_fields = fields(failure)
     message = text_of(first(found_fields, ("message", "errormessage", "detail")))
-    told = _STATUS_IN_TEXT.search(message)
-    status = _status(found_fields) or error_status({"error": failure}) or (int(told[1]) if told else None)
+    status_match = _STATUS_IN_TEXT.search(message)
+    status = (
+        _status(found_fields) or error_status({"error": failure}) or (int(status_match[1]) if status_match else None)
+    )
     inner = first(found_fields, ("body", "response"))
     if isinstance(inner, dict):
         body = inner if {"error", "detail"} & inner.keys() or inner.get("type") == "error" else {"error": inner}

@@ -69,20 +69,20 @@ class BodyFiles:
 
     Attributes:
         path: the input.
-        left: bytes that may still be read.
+        budget: bytes that may still be read.
     """
 
     path: Path
-    left: int = MAX_INPUT_FILE
+    budget: int = MAX_INPUT_FILE
 
     def read(self, name: str) -> bytes | None:
         """A file by its name in the input; None if it does not exist. Names never lead out of the folder."""
         for folder in (*(parent / BODIES for parent in self.path.resolve().parents[:LEVELS]), self.path.parent):
             found = _within(folder.resolve(), name)
-            if found is None or found.stat().st_size > self.left:
+            if found is None or found.stat().st_size > self.budget:
                 continue
-            data = found.read_bytes()[: self.left]
-            self.left -= len(data)
+            data = found.read_bytes()[: self.budget]
+            self.budget -= len(data)
             return data
         return None
 
@@ -134,9 +134,9 @@ def _read_pipe(file: Path, mode: int, shown: str) -> bytes:
     with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:
         waiting = select.poll()
         waiting.register(stream, select.POLLIN)
-        came = waiting.poll(WRITER_SECONDS * 1000)
+        ready = waiting.poll(WRITER_SECONDS * 1000)
         first = stream.read(HEAD)  # None: a writer has it open; b"": no writer
-        if first == b"" and not came:
+        if first == b"" and not ready:
             raise UnreadableInput(f"no data from this pipe for {WRITER_SECONDS:g} seconds", where=shown)
         os.set_blocking(stream.fileno(), True)
         return _drain(stream, shown, first or b"")
@@ -180,14 +180,14 @@ def _unpack_messages(data: bytes) -> bytes:
     (opentelemetry-collector-contrib, fileexporter).
     """
     pieces: list[bytes] = []
-    at, left = 0, MAX_DECODED_BODY
+    at, budget = 0, MAX_DECODED_BODY
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
         if at + 4 + size > len(data):
             raise WireError(f"the message at byte {at} is incomplete")
         pieces.append(decode_body(Body(raw=data[at + 4 : at + 4 + size], encoding="zstd")))
-        left -= len(pieces[-1])
-        if left < 0:
+        budget -= len(pieces[-1])
+        if budget < 0:
             raise WireError("too large")
         at += 4 + size
     if all(piece.lstrip()[:1] == b"{" for piece in pieces):
@@ -200,16 +200,16 @@ def _unpack_bzip2(data: bytes) -> bytes:
     import bz2
 
     pieces: list[bytes] = []
-    left = MAX_DECODED_BODY
+    budget = MAX_DECODED_BODY
     while data:
         stream = bz2.BZ2Decompressor()
         try:
-            pieces.append(stream.decompress(data, max_length=left))
+            pieces.append(stream.decompress(data, max_length=budget))
         except OSError as error:
             raise WireError(str(error)) from error
-        left -= len(pieces[-1])
+        budget -= len(pieces[-1])
         if not stream.eof:
-            raise WireError("too large" if left <= 0 or not stream.needs_input else "the data is truncated")
+            raise WireError("too large" if budget <= 0 or not stream.needs_input else "the data is truncated")
         data = stream.unused_data.lstrip(b"\0")
     return b"".join(pieces)
 
@@ -334,8 +334,8 @@ class ImportDamage:
 
     def refuse(self, nothing: str) -> UnreadableInput:
         """The error if nothing usable is left."""
-        told = self.as_lines()
-        return UnreadableInput(f"{nothing}: {told[0]}" if told else nothing)
+        lines = self.as_lines()
+        return UnreadableInput(f"{nothing}: {lines[0]}" if lines else nothing)
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -50,14 +50,14 @@ def headers_of(value: JsonValue) -> Headers:
 
 def _pairs(value: JsonValue) -> Iterable[tuple[JsonValue, JsonValue]]:
     if isinstance(value, dict):
-        return ((name, one) for name, held in value.items() for one in _values(held))
+        return ((name, one) for name, items in value.items() for one in _values(items))
     if isinstance(value, str):
         lines = (line.partition(":") for line in value.splitlines())
         return ((name, one.strip()) for name, colon, one in lines if colon and name)
-    held = value if isinstance(value, list) else []
-    if held and len(held) % 2 == 0 and all(isinstance(item, str) for item in held):
-        return zip(held[::2], held[1::2], strict=True)
-    return (pair for item in held for pair in _pair(item))
+    items = value if isinstance(value, list) else []
+    if items and len(items) % 2 == 0 and all(isinstance(item, str) for item in items):
+        return zip(items[::2], items[1::2], strict=True)
+    return (pair for item in items for pair in _pair(item))
 
 
 def _pair(item: JsonValue) -> Iterator[tuple[JsonValue, JsonValue]]:
@@ -68,11 +68,11 @@ def _pair(item: JsonValue) -> Iterator[tuple[JsonValue, JsonValue]]:
         yield from ((name, one) for one in _values(item.get("value", item.get("values"))))
 
 
-def _values(held: JsonValue) -> list[JsonValue]:
+def _values(value: JsonValue) -> list[JsonValue]:
     """Values of one header; of a matcher (``{"equalTo": …}``) the value it compares with."""
-    if isinstance(held, dict):
-        held = next((one for one in held.values() if isinstance(one, str | list)), None)
-    return held if isinstance(held, list) else [held]
+    if isinstance(value, dict):
+        value = next((one for one in value.values() if isinstance(one, str | list)), None)
+    return value if isinstance(value, list) else [value]
 
 
 def body_of(raw: bytes, headers: Headers) -> Body:
@@ -82,8 +82,8 @@ def body_of(raw: bytes, headers: Headers) -> Body:
     """
     found = hidden_base64(raw)
     if found is not None:
-        held = body_of(found, headers)
-        return replace(held, note="; ".join(note for note in (WAS_BASE64, held.note) if note))
+        inner = body_of(found, headers)
+        return replace(inner, note="; ".join(note for note in (WAS_BASE64, inner.note) if note))
     named = headers.get("content-encoding") or ""
     encoding = detect_encoding(raw, named)
     if raw and named and not encoding and named.strip().lower() != "identity":
@@ -121,9 +121,9 @@ def _moment(value: str) -> float | None:
     from email.utils import parsedate_to_datetime
 
     iso = value.strip().removesuffix(" GMT").removesuffix(" UTC")
-    for parse, written in ((datetime.fromisoformat, iso), (parsedate_to_datetime, value)):
+    for parse, source in ((datetime.fromisoformat, iso), (parsedate_to_datetime, value)):
         try:
-            moment = parse(written)
+            moment = parse(source)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, TypeError, IndexError, OverflowError):
             continue

@@ -47,13 +47,13 @@ class InspectSample:
         self.damage = damage
         self._nodes: dict[tuple[int, bytes], SharedHistory] = {}
         self._keys: dict[int, tuple[bytes, int]] = {}
-        self._left = MAX_REPEATED
+        self._budget = MAX_REPEATED
 
     def events(self) -> Iterator[dict[str, JsonValue]]:
         """Model events; older logs have them under "transcript"."""
-        held = self.value.get("events")
+        events = self.value.get("events")
         older = self.value.get("transcript")
-        found = held if isinstance(held, list) else mapping(older).get("events") or older
+        found = events if isinstance(events, list) else mapping(older).get("events") or older
         return (e for e in self.damage.objects(as_list(found), "an event") if e.get("event") == "model")
 
     def whole(self, value: JsonValue) -> JsonValue:
@@ -72,8 +72,8 @@ class InspectSample:
     def input_of(self, event: dict[str, JsonValue]) -> list[JsonValue]:
         """The messages of an event."""
         refs = event.get("input_refs")
-        held = list(self._pool_items(refs, self._messages)) if isinstance(refs, list) else []
-        return [*held, *as_list(event.get("input"))]
+        messages = list(self._pool_items(refs, self._messages)) if isinstance(refs, list) else []
+        return [*messages, *as_list(event.get("input"))]
 
     def history_of(self, values: Iterable[JsonValue], protocol: str) -> tuple[tuple[Part, ...], SharedHistory | None]:
         """(system, history) of messages. Equal beginnings of histories are shared."""
@@ -95,14 +95,14 @@ class InspectSample:
             return (*system, *(message.parts if message else ())), None
         key, size = self._key(value)
         place = (id(heard), key + protocol.encode())
-        self._left -= _STEP if place in self._nodes else size
-        if self._left < 0:
+        self._budget -= _STEP if place in self._nodes else size
+        if self._budget < 0:
             raise UnreadableInput(f"the events of a sample repeat more than {MAX_REPEATED:,} bytes of messages")
         if place not in self._nodes:
-            made = extend_history(heard, self._message(value, protocol))
-            if made is None or made is heard:
+            longer = extend_history(heard, self._message(value, protocol))
+            if longer is None or longer is heard:
                 return system, heard
-            self._nodes[place] = made
+            self._nodes[place] = longer
         return system, self._nodes[place]
 
     def _message(self, value: dict[str, JsonValue], protocol: str) -> Message | None:
@@ -114,43 +114,43 @@ class InspectSample:
     def _key(self, value: JsonValue) -> tuple[bytes, int]:
         """Digest and size of a message; computed once, valid as long as the sample."""
         if id(value) not in self._keys:
-            written = dumps(value)
-            self._keys[id(value)] = sha256(written).digest(), len(written)
+            data = dumps(value)
+            self._keys[id(value)] = sha256(data).digest(), len(data)
         return self._keys[id(value)]
 
     def _pool_items(self, refs: JsonValue, pool: list[JsonValue]) -> Iterator[JsonValue]:
-        left = MAX_POOLED
+        budget = MAX_POOLED
         for ref in as_list(refs):
             if not (isinstance(ref, list) and len(ref) == 2 and all(type(n) is int for n in ref)):
                 continue
             for number in range(max(ref[0], 0), min(ref[1], len(pool))):
-                left -= self._key(pool[number])[1]
-                if left < 0:
+                budget -= self._key(pool[number])[1]
+                if budget < 0:
                     self.damage.leave_out(f"pool messages beyond {MAX_POOLED:,} bytes in one event")
                     return
                 yield pool[number]
 
 
-def _resolve(value: JsonValue, attachments: dict[str, str], left: list[int], depth: int) -> JsonValue:
+def _resolve(value: JsonValue, attachments: dict[str, str], budget: list[int], depth: int) -> JsonValue:
     if isinstance(value, str):
         if not value.startswith(PREFIX) or len(value) > 200:
             return value
         found = attachments.get(value[len(PREFIX) :])
-        if found is None or len(found) > left[0]:
+        if found is None or len(found) > budget[0]:
             return value
-        left[0] -= len(found)
+        budget[0] -= len(found)
         return found
     if depth > _DEEPEST or not isinstance(value, dict | list):
         return value
     if isinstance(value, dict):
         whole: dict[str, JsonValue] = {}
         for key, inner in value.items():
-            whole[key] = _resolve(inner, attachments, left, depth + 1)
+            whole[key] = _resolve(inner, attachments, budget, depth + 1)
         return whole
-    made: list[JsonValue] = []
+    items: list[JsonValue] = []
     for inner in value:
-        made.append(_resolve(inner, attachments, left, depth + 1))
-    return made
+        items.append(_resolve(inner, attachments, budget, depth + 1))
+    return items
 
 
 _STOPS = {"stop": "stop", "tool_calls": "tool_calls", "max_tokens": "length", "model_length": "length"}
@@ -164,19 +164,19 @@ def message_of(value: dict[str, JsonValue], protocol: str) -> Message | None:
         return None
     if role == "tool":
         return Message("tool", (_result(value, protocol),))
-    said = tuple(_content(value.get("content"), protocol))
+    parts = tuple(_content(value.get("content"), protocol))
     if role != "assistant":
-        return Message(role, said)
+        return Message(role, parts)
     thought = text(value.get("reasoning"))
     before = (reasoning(protocol, thought),) if thought else ()
-    return Message("assistant", (*before, *said, *_calls(value.get("tool_calls"))))
+    return Message("assistant", (*before, *parts, *_calls(value.get("tool_calls"))))
 
 
 def _content(content: JsonValue, protocol: str) -> Iterator[Part]:
     for item in content if isinstance(content, list) else [content]:
         if isinstance(item, dict) and item.get("type") == "reasoning":
-            said, redacted = text(item.get("reasoning")), item.get("redacted") is True
-            yield reasoning(protocol, said, text(item.get("signature")), is_redacted=redacted)
+            thinking, redacted = text(item.get("reasoning")), item.get("redacted") is True
+            yield reasoning(protocol, thinking, text(item.get("signature")), is_redacted=redacted)
         elif isinstance(item, dict) and item.get("type") == "tool_use":
             yield ToolCallIR(
                 text(item.get("id")) or None,
@@ -189,8 +189,8 @@ def _content(content: JsonValue, protocol: str) -> Iterator[Part]:
             yield from content_parts([item])
 
 
-def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
-    for call in mappings(held):
+def _calls(calls: JsonValue) -> Iterator[ToolCallIR]:
+    for call in mappings(calls):
         id, name = text(call.get("id")) or None, text(call.get("function")) or None
         kind = "custom" if call.get("type") == "custom" else "function"
         yield ToolCallIR(id, name, call.get("arguments"), kind)
@@ -199,10 +199,10 @@ def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
 def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
     """A tool result; a failed one has its error as text, as the client sends it."""
     error = text(mapping(value.get("error")).get("message"))
-    said = protocols.get(protocol).import_hints.error_prefix + error
+    error_text = protocols.get(protocol).import_hints.error_prefix + error
     return ToolResultIR(
         text(value.get("tool_call_id")) or None,
-        (Text(said),) if error else content_parts(value.get("content")),
+        (Text(error_text),) if error else content_parts(value.get("content")),
         is_error=True if value.get("error") else None,
         name=text(value.get("function")) or None,
     )
@@ -226,15 +226,15 @@ def answer_in(output: dict[str, JsonValue], protocol: str) -> ModelResponse | No
     )
 
 
-def _usage(held: dict[str, JsonValue]) -> Usage | None:
+def _usage(counts: dict[str, JsonValue]) -> Usage | None:
     names = ("input_tokens", "output_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "reasoning_tokens")
-    return Usage(*(count(held.get(n)) for n in names)) if held else None  # type: ignore[arg-type]
+    return Usage(*(count(counts.get(n)) for n in names)) if counts else None  # type: ignore[arg-type]
 
 
-def tools_of(held: JsonValue) -> tuple[ToolDef, ...]:
+def tools_of(tools: JsonValue) -> tuple[ToolDef, ...]:
     """Tools declared in a model event."""
     return tuple(
         ToolDef(text(t.get("name")) or None, text(t.get("description")) or None, t.get("parameters"))
-        for t in as_list(held)
+        for t in as_list(tools)
         if isinstance(t, dict)
     )

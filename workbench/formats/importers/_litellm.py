@@ -64,8 +64,8 @@ def in_protocol_of(url: str, answer: JsonValue) -> JsonValue:
     """
     if not isinstance(answer, dict) or split_url(url).path.endswith(_CHAT):
         return answer
-    asked = [adapter for adapter in protocols.every() if adapter.claims_url(url)]
-    if not asked or max(adapter.claims_response(answer) for adapter in asked) >= _SURE:
+    adapters = [adapter for adapter in protocols.every() if adapter.claims_url(url)]
+    if not adapters or max(adapter.claims_response(answer) for adapter in adapters) >= _SURE:
         return answer
     of = max(protocols.every(), key=lambda adapter: adapter.claims_response(answer))
     read = DecodedExchange(0, Exchange("", response=HttpResponse(200, body=Body(dumps(answer)))), of.name).response
@@ -73,9 +73,9 @@ def in_protocol_of(url: str, answer: JsonValue) -> JsonValue:
         return answer
     from workbench.formats.importers._transcript import written_answer
 
-    body, _ = written_answer(replace(read, protocol=asked[0].name), asked[0])
-    made: JsonValue = loads(body)
-    return made
+    body, _ = written_answer(replace(read, protocol=adapters[0].name), adapters[0])
+    value: JsonValue = loads(body)
+    return value
 
 
 def failure_of(row: Mapping[str, JsonValue]) -> tuple[JsonValue, int]:
@@ -83,10 +83,10 @@ def failure_of(row: Mapping[str, JsonValue]) -> tuple[JsonValue, int]:
     about = object_of(row.get("error_information")) or object_of(
         object_of(row.get("metadata")).get("error_information")
     )
-    said = text(about.get("error_message")) or text(row.get("error_str"))
-    if not said and text(row.get("status")) != "failure":
+    message = text(about.get("error_message")) or text(row.get("error_str"))
+    if not message and text(row.get("status")) != "failure":
         return None, 0
     code = text(about.get("error_code"))
     status = int(code) if code.isascii() and code.isdigit() and 100 <= int(code) <= 599 else 0
     kind = text(about.get("error_class"))
-    return {"message": said or "the call failed", **({"type": kind} if kind else {})}, status
+    return {"message": message or "the call failed", **({"type": kind} if kind else {})}, status

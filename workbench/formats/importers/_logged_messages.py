@@ -39,11 +39,11 @@ def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, J
     Args:
         beside: members of the log record, by normalised name.
     """
-    held = value.get("messages") if isinstance(value, dict) else value
+    messages = value.get("messages") if isinstance(value, dict) else value
     own = {k: v for k, v in value.items() if k != "messages" and v is not None} if isinstance(value, dict) else {}
-    if isinstance(held, list) and len(held) == 1 and isinstance(held[0], list):
-        held = held[0]
-    body = _with_messages(held)
+    if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], list):
+        messages = messages[0]
+    body = _with_messages(messages)
     if body is None:
         return None
     known = {**_parameters(beside), **own}
@@ -74,9 +74,9 @@ def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, Js
     )
 
 
-def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
-    messages = list(mappings(held))
-    if not messages or len(messages) < len(as_list(held)):
+def _with_messages(value: JsonValue) -> dict[str, JsonValue] | None:
+    messages = list(mappings(value))
+    if not messages or len(messages) < len(as_list(value)):
         return None
     if any(_kind(message) for message in messages):
         return {"messages": [_plain(message) or message for message in messages]}
@@ -85,10 +85,10 @@ def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
     if any(_has_bare_calls(message) for message in messages):
         return {"messages": [one for message in messages for one in _with_functions(message)]}
     if any(isinstance(message.get("parts"), list) and "role" in message for message in messages):
-        return {"contents": held}
+        return {"contents": value}
     if _are_items(messages):
-        return {"input": held}
-    return {"messages": held} if all(isinstance(message.get("role"), str) for message in messages) else None
+        return {"input": value}
+    return {"messages": value} if all(isinstance(message.get("role"), str) for message in messages) else None
 
 
 def _are_items(items: list[dict[str, JsonValue]]) -> bool:
@@ -112,9 +112,10 @@ def _message_response(message: dict[str, JsonValue], beside: Mapping[str, JsonVa
 
 def _generations_response(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
     """The response of LangChain's ``{"generations": [[{text, message, generation_info}]], "llm_output"}``."""
-    held = value["generations"]
+    rows = value["generations"]
     last = next(
-        (g for g in mappings(held[0] if held and isinstance(held, list) and isinstance(held[0], list) else held)), {}
+        (g for g in mappings(rows[0] if rows and isinstance(rows, list) and isinstance(rows[0], list) else rows)),
+        {},
     )
     message = _plain(mapping(last.get("message"))) or {"role": "assistant", "content": text(last.get("text"))}
     about = {**mapping(value.get("llm_output"))}
@@ -136,13 +137,13 @@ def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     if not any(part.get("type") in ("tool-call", "tool-result") for part in parts):
         return None
     plain = {key: value for key, value in message.items() if key not in ("content", "providerOptions")}
-    said = [part for part in parts if part.get("type") not in ("tool-call", "tool-result", "reasoning")]
+    content = [part for part in parts if part.get("type") not in ("tool-call", "tool-result", "reasoning")]
     thought = "".join(text(part.get("text")) for part in parts if part.get("type") == "reasoning")
     if message.get("role") == "assistant":
         calls = [_call(_sdk_call(part)) for part in parts if part.get("type") == "tool-call"]
         return {
             **plain,
-            "content": said or None,
+            "content": content or None,
             "tool_calls": calls,
             **({"reasoning_content": thought} if thought else {}),
         }
@@ -159,8 +160,8 @@ def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
     for part in mappings(message.get("content")) if message.get("role") == "tool" else ():
         if part.get("type") == "tool-result":
             output = part.get("output", part.get("result"))
-            said = output.get("value") if isinstance(output, dict) and "value" in output else output
-            content = said if isinstance(said, str) else dumps(said).decode("utf-8", "replace")
+            value = output.get("value") if isinstance(output, dict) and "value" in output else output
+            content = value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
             found.append({"role": "tool", "tool_call_id": part.get("toolCallId"), "content": content})
     return found
 
@@ -196,10 +197,10 @@ def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     role = _kind(message)
     if not role:
         return None
-    held = next((message[k] for k in ("kwargs", "data") if isinstance(message.get(k), dict)), message)
-    more = mapping(held.get("additional_kwargs"))
-    calls = more.get("tool_calls") or [_call(call) for call in mappings(held.get("tool_calls"))]
-    content = held.get("content")
+    members = next((message[k] for k in ("kwargs", "data") if isinstance(message.get(k), dict)), message)
+    more = mapping(members.get("additional_kwargs"))
+    calls = more.get("tool_calls") or [_call(call) for call in mappings(members.get("tool_calls"))]
+    content = members.get("content")
     if calls and isinstance(content, list):
         content = [b for b in content if not (isinstance(b, dict) and b.get("type") in _CALLS_IN_CONTENT)] or None
     plain: dict[str, JsonValue] = {"role": role, "content": content}
@@ -209,14 +210,14 @@ def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     if role == "assistant" and isinstance(reasoning, str) and reasoning:
         plain["reasoning_content"] = reasoning
     if role == "tool":
-        plain["tool_call_id"] = held.get("tool_call_id")
+        plain["tool_call_id"] = members.get("tool_call_id")
     return plain
 
 
 def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
     arguments = call.get("args", call.get("arguments"))
-    written = arguments if isinstance(arguments, str) else dumps(arguments).decode("utf-8", "replace")
-    function: dict[str, JsonValue] = {"name": call.get("name"), "arguments": written}
+    arguments_text = arguments if isinstance(arguments, str) else dumps(arguments).decode("utf-8", "replace")
+    function: dict[str, JsonValue] = {"name": call.get("name"), "arguments": arguments_text}
     return {"id": first(call, _CALL_IDS), "type": "function", "function": function}
 
 
@@ -230,9 +231,9 @@ def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _model(beside: Mapping[str, JsonValue]) -> str:
-    said = text(first(beside, ("model", "modelname", "modelid")))
+    model = text(first(beside, ("model", "modelname", "modelid")))
     about = fields(mapping(mapping(beside.get("extra")).get("metadata")) or mapping(beside.get("metadata")))
-    return said or text(first(about, ("model", "lsmodelname", "modelname")))
+    return model or text(first(about, ("model", "lsmodelname", "modelname")))
 
 
 def _model_field(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

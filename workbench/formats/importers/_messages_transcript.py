@@ -69,14 +69,14 @@ class MessagesHistory:
 
     def messages(self, cached_messages: CachedMessages | None = None) -> bytes:
         """Elements of the ``messages`` array as compact JSON; ``cached_messages`` may contain the first of them."""
-        held: list[HistoryEntry] = []
+        entries: list[HistoryEntry] = []
         node: MessagesHistory | None = self
         while node:
-            held.append(node.entry)
+            entries.append(node.entry)
             if cached_messages and node.is_alone and node.before is cached_messages.history:
-                return b",".join((cached_messages.messages, *_encode(reversed(held))))
+                return b",".join((cached_messages.messages, *_encode(reversed(entries))))
             node = node.before
-        return b",".join(_encode(reversed(held)))
+        return b",".join(_encode(reversed(entries)))
 
 
 class CachedMessages(NamedTuple):
@@ -90,27 +90,27 @@ def extend(history: MessagesHistory | None, history_entry: HistoryEntry) -> Mess
     """A history with one more entry. Consecutive user content is one message, as the API counts turns."""
     if history_entry.is_empty():
         return history
-    held = (*history_entry.results, *history_entry.as_blocks())
-    size = sum(map(len, held)) + len(held) - 1
+    blocks = (*history_entry.results, *history_entry.as_blocks())
+    size = sum(map(len, blocks)) + len(blocks) - 1
     if history and history_entry.role == "user" == history.entry.role:
         return MessagesHistory(history_entry, history, history.earlier_bytes, history.blocks + 1 + size, is_alone=False)
     return MessagesHistory(history_entry, history, history.size + 1 if history else 0, size, is_alone=True)
 
 
 def _encode(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
-    for role, grouped in groupby(entries, key=lambda said: said.role):
+    for role, grouped in groupby(entries, key=lambda entry: entry.role):
         if role == "user":
             yield _message(role, _content(list(grouped)))
         else:
-            yield from (_message(role, _content([said])) for said in grouped)
+            yield from (_message(role, _content([entry])) for entry in grouped)
 
 
-def _content(joined: Sequence[HistoryEntry]) -> bytes:
+def _content(entries: Sequence[HistoryEntry]) -> bytes:
     """Tool results come before other content, as clients send them and the API requires."""
-    if len(joined) == 1 and joined[0].text:
-        return joined[0].text
-    results = [block for said in joined for block in said.results]
-    return b"[" + b",".join((*results, *(block for said in joined for block in said.as_blocks()))) + b"]"
+    if len(entries) == 1 and entries[0].text:
+        return entries[0].text
+    results = [block for entry in entries for block in entry.results]
+    return b"[" + b",".join((*results, *(block for entry in entries for block in entry.as_blocks()))) + b"]"
 
 
 def _message(role: str, content: bytes) -> bytes:
@@ -162,7 +162,7 @@ class MessagesSession:
         self._url = url
         self._turns = tuple(turns)
         self._summaries: tuple[Summary, ...] = ()
-        self._made: CachedMessages | None = None
+        self._cache: CachedMessages | None = None
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -179,9 +179,9 @@ class MessagesSession:
 
     def exchange(self, index: int) -> Exchange:
         turn = self._turns[index]
-        messages = turn.history.messages(self._made) if turn.history else b""
+        messages = turn.history.messages(self._cache) if turn.history else b""
         if turn.history:
-            self._made = CachedMessages(turn.history, messages)
+            self._cache = CachedMessages(turn.history, messages)
         return self._exchange(turn, turn.request_body(messages))
 
     def _exchange(self, turn: MessagesTurn, request: bytes) -> Exchange:

@@ -58,12 +58,12 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
             document["resourceSpans"] = document["batches"]
         if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
             damage.leave_out("a document without spans or logs")
-        for held in damage.objects(document.get("resourceSpans"), "a resourceSpans entry"):
-            resource = attributes_of(mapping(held.get("resource")).get("attributes"))
-            for scope in _scopes(held, damage, "scopeSpans", "instrumentationLibrarySpans"):
+        for entry in damage.objects(document.get("resourceSpans"), "a resourceSpans entry"):
+            resource = attributes_of(mapping(entry.get("resource")).get("attributes"))
+            for scope in _scopes(entry, damage, "scopeSpans", "instrumentationLibrarySpans"):
                 spans += (_span(s, resource) for s in damage.objects(scope.get("spans"), "a span"))
-        for held in damage.objects(document.get("resourceLogs"), "a resourceLogs entry"):
-            for scope in _scopes(held, damage, "scopeLogs", "instrumentationLibraryLogs"):
+        for entry in damage.objects(document.get("resourceLogs"), "a resourceLogs entry"):
+            for scope in _scopes(entry, damage, "scopeLogs", "instrumentationLibraryLogs"):
                 logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
     by_id = {span.id: span for span in spans if span.id}
     for id, event in logs:
@@ -106,11 +106,11 @@ def _rename(value: JsonValue, depth: int = 0) -> JsonValue:
     return value
 
 
-def _scopes(held: dict[str, JsonValue], damage: ImportDamage, *names: str) -> Iterator[dict[str, JsonValue]]:
-    if not any(name in held for name in names):
+def _scopes(entry: dict[str, JsonValue], damage: ImportDamage, *names: str) -> Iterator[dict[str, JsonValue]]:
+    if not any(name in entry for name in names):
         damage.leave_out(f"an entry without {names[0]}")
     for name in names:
-        for scope in damage.objects(held.get(name), "a scope"):
+        for scope in damage.objects(entry.get(name), "a scope"):
             if not {"spans", "logRecords"} & scope.keys():
                 damage.leave_out("a scope without spans or logs")
             yield scope
@@ -148,31 +148,31 @@ def _seconds(value: JsonValue) -> float | None:
     return value / 1e9 if type(value) in (int, float) and 0 < value < 1e20 else None
 
 
-def attributes_of(held: JsonValue) -> Attributes:
+def attributes_of(value: JsonValue) -> Attributes:
     """Attributes as a dictionary, from OTLP's list of keys and values or a plain object."""
-    if isinstance(held, dict):
-        return dict(held)
-    return {text(a.get("key")): plain(mapping(a.get("value"))) for a in mappings(held)}
+    if isinstance(value, dict):
+        return dict(value)
+    return {text(a.get("key")): plain(mapping(a.get("value"))) for a in mappings(value)}
 
 
 def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
     """The plain value of an ``AnyValue``."""
     if depth > _DEEPEST or not value:
         return None
-    kind, held = next(iter(value.items()))
-    if kind == "intValue" and isinstance(held, str) and _INTEGER.fullmatch(held):
-        return int(held)
+    kind, content = next(iter(value.items()))
+    if kind == "intValue" and isinstance(content, str) and _INTEGER.fullmatch(content):
+        return int(content)
     if kind == "arrayValue":
         values: list[JsonValue] = []
-        for inner in mappings(mapping(held).get("values")):
+        for inner in mappings(mapping(content).get("values")):
             values.append(plain(inner, depth + 1))
         return values
     if kind == "kvlistValue":
         members: dict[str, JsonValue] = {}
-        for pair in mappings(mapping(held).get("values")):
+        for pair in mappings(mapping(content).get("values")):
             members[text(pair.get("key"))] = plain(mapping(pair.get("value")), depth + 1)
         return members
-    return held
+    return content
 
 
 def parse_structured(value: JsonValue) -> JsonValue:
@@ -206,10 +206,10 @@ def _lists(node: JsonValue, depth: int = 0) -> JsonValue:
     """Turn objects with only numeric keys into lists, in numeric order."""
     if not isinstance(node, dict) or depth > _MOST_STEPS:
         return node
-    made = {key: _lists(inner, depth + 1) for key, inner in node.items()}
-    if made and all(key.isascii() and key.isdigit() and len(key) < 9 for key in made):
-        return [made[key] for key in sorted(made, key=int)]
-    return made
+    members = {key: _lists(inner, depth + 1) for key, inner in node.items()}
+    if members and all(key.isascii() and key.isdigit() and len(key) < 9 for key in members):
+        return [members[key] for key in sorted(members, key=int)]
+    return members
 
 
 def first(attributes: Mapping[str, JsonValue], *names: str) -> JsonValue:

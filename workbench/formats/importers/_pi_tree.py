@@ -50,13 +50,13 @@ class RequestState(NamedTuple):
 
     Attributes:
         heard: its messages.
-        asked: the last assistant message, which may have calls without result.
-        answered: the results after it.
+        answer: the last assistant message, which may have calls without result.
+        results: the results after it.
     """
 
     history: SharedHistory | None = None
-    asked: PiAnswer | None = None
-    answered: ResultIds | None = None
+    answer: PiAnswer | None = None
+    results: ResultIds | None = None
 
 
 EMPTY_REQUEST = RequestState()
@@ -163,29 +163,29 @@ def _after(before: RequestState, entry: PiEntry) -> RequestState:
     """Content of a request with one more entry."""
     if entry.answer:
         heard = _with_all_results(before)
-        said = Message("assistant", entry.answer.parts)
+        answer = Message("assistant", entry.answer.parts)
         return (
-            RequestState(heard) if entry.answer.is_broken else RequestState(extend_history(heard, said), entry.answer)
+            RequestState(heard) if entry.answer.is_broken else RequestState(extend_history(heard, answer), entry.answer)
         )
-    told = client_message(entry.value) if entry.is_sent else None
-    if told is None:
+    message = client_message(entry.value) if entry.is_sent else None
+    if message is None:
         return before
-    if told.role == "tool":
-        answered = ResultIds(result_id(entry.value), before.answered)
-        return before._replace(history=extend_history(before.history, told), answered=answered)
-    return RequestState(extend_history(_with_all_results(before), told))
+    if message.role == "tool":
+        results = ResultIds(result_id(entry.value), before.results)
+        return before._replace(history=extend_history(before.history, message), results=results)
+    return RequestState(extend_history(_with_all_results(before), message))
 
 
 def _with_all_results(state: RequestState) -> SharedHistory | None:
     """The history with a result for every call: the client leaves no call open."""
-    if not state.asked:
+    if not state.answer:
         return state.history
-    answered, node = set[str | None](), state.answered
+    answered, node = set[str | None](), state.results
     while node:
         answered.add(node.id)
         node = node.before
     heard = state.history
-    for call in state.asked.parts:
+    for call in state.answer.parts:
         if isinstance(call, ToolCallIR) and call.id not in answered:
             heard = extend_history(heard, no_result(call))
     return heard
@@ -203,16 +203,16 @@ def _after_compaction(
     index = entry.value.get("firstKeptEntryIndex")
     if isinstance(index, int) and 0 <= index < len(entries):
         first = entries[index]
-    kept: list[PiEntry] = []
+    path: list[PiEntry] = []
     node = entry.parent
     while node and first and node.number >= first.number and budget[0] > 0:
         budget[0] -= 1
-        kept.append(node)
+        path.append(node)
         node = node.parent
-    told = RequestState(extend_history(None, summary(entry.value)))
-    for one in reversed(kept if first else []):
-        told = _after(told, one)
-    return told
+    state = RequestState(extend_history(None, summary(entry.value)))
+    for one in reversed(path if first else []):
+        state = _after(state, one)
+    return state
 
 
 STOPS = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
@@ -280,10 +280,13 @@ def client_message(entry: dict[str, JsonValue]) -> Message | None:
 
 def summary(entry: dict[str, JsonValue], *, is_branch: bool = False) -> Message | None:
     """The message that replaces the dropped history."""
-    said = text(entry.get("summary"))
-    if not said:
+    summary_text = text(entry.get("summary"))
+    if not summary_text:
         return None
-    return Message("user", (Text(f"{_CAME_BACK}{said}</summary>" if is_branch else f"{_COMPACTED}{said}\n</summary>"),))
+    return Message(
+        "user",
+        (Text(f"{_CAME_BACK}{summary_text}</summary>" if is_branch else f"{_COMPACTED}{summary_text}\n</summary>"),),
+    )
 
 
 def no_result(call: ToolCallIR) -> Message:
@@ -315,15 +318,15 @@ def _model_parts(content: JsonValue, protocol: str) -> Iterator[Part]:
 
 
 def _thinking(block: dict[str, JsonValue], protocol: str) -> Reasoning:
-    said, proof = text(block.get("thinking")), text(block.get("thinkingSignature"))
+    thinking, proof = text(block.get("thinking")), text(block.get("thinkingSignature"))
     carrier = protocols.get(protocol).import_hints.carrier
     if carrier is Carrier.REASONING_CONTENT:
-        return Reasoning(_PLAIN.get(proof, carrier), said)
+        return Reasoning(_PLAIN.get(proof, carrier), thinking)
     if carrier is Carrier.ENCRYPTED_ITEM:
-        return Reasoning(carrier, said, data=_encrypted_state(proof))
+        return Reasoning(carrier, thinking, data=_encrypted_state(proof))
     if carrier is Carrier.THINKING and block.get("redacted") is True:
         return reasoning(protocol, proof, is_redacted=True)
-    return reasoning(protocol, said, proof)
+    return reasoning(protocol, thinking, proof)
 
 
 def _encrypted_state(proof: str) -> JsonValue:
@@ -350,12 +353,14 @@ def _result(message: dict[str, JsonValue]) -> ToolResultIR:
 
 def _command(message: dict[str, JsonValue]) -> str:
     output, code = text(message.get("output")), message.get("exitCode")
-    said = f"Ran `{text(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    report = f"Ran `{text(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     if message.get("cancelled") is True:
-        return f"{said}\n\n(command cancelled)"
-    return f"{said}\n\nCommand exited with code {code}" if isinstance(code, int) and code else said
+        return f"{report}\n\n(command cancelled)"
+    return f"{report}\n\nCommand exited with code {code}" if isinstance(code, int) and code else report
 
 
 def _usage(value: dict[str, JsonValue]) -> Usage | None:
-    asked, said, read, written = (count(value.get(key)) for key in ("input", "output", "cacheRead", "cacheWrite"))
-    return Usage(asked, said, read, written, raw=value) if value else None
+    input_tokens, output_tokens, cache_reads, cache_writes = (
+        count(value.get(key)) for key in ("input", "output", "cacheRead", "cacheWrite")
+    )
+    return Usage(input_tokens, output_tokens, cache_reads, cache_writes, raw=value) if value else None

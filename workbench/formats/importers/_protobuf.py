@@ -39,8 +39,8 @@ def fields_of(data: bytes) -> Iterator[WireField]:
             size, at = varint(data, at)
         if size is None or at + size > len(data):
             raise WireError(f"a field extends beyond its message at byte {at}")
-        held = data[at : at + size]
-        yield WireField(number, kind, held if kind == BYTES else int.from_bytes(held, "little"))
+        content = data[at : at + size]
+        yield WireField(number, kind, content if kind == BYTES else int.from_bytes(content, "little"))
         at += size
 
 

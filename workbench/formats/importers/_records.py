@@ -88,13 +88,13 @@ class RecordFinder:
 
     damage: ImportDamage
     found: list[Record] = field(default_factory=list)
-    _left: int = MAX_RECORD_NODES
+    _budget: int = MAX_RECORD_NODES
 
     def look(self, value: JsonValue, where: str = "", depth: int = 0) -> None:
         """Collect the exchanges in a value."""
-        self._left -= 1
-        if depth > MAX_RECORD_DEPTH or self._left < 0:
-            if self._left == -1:
+        self._budget -= 1
+        if depth > MAX_RECORD_DEPTH or self._budget < 0:
+            if self._budget == -1:
                 self.damage.add(f"{where}: only the first {MAX_RECORD_NODES:,} values are searched for exchanges")
             return
         if isinstance(value, dict):
@@ -104,15 +104,19 @@ class RecordFinder:
 
     def add_body(self, side: str, raw: bytes, value: JsonValue, where: str) -> None:
         """Add a body kept byte for byte."""
-        held = body_only(1, side, raw, value)
-        request = MessageSide(held.request, note=held.note) if held.request else None
-        self.found.append(Record(where, request, MessageSide(held.response, note=held.note) if held.response else None))
+        exchange = body_only(1, side, raw, value)
+        request = MessageSide(exchange.request, note=exchange.note) if exchange.request else None
+        self.found.append(
+            Record(where, request, MessageSide(exchange.response, note=exchange.note) if exchange.response else None)
+        )
 
     def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
         if "jsonrpc" in value:  # the same names, but not a model API
             return
         if _is_other_step(value):
-            inner = {name: held for name, held in value.items() if isinstance(held, list) and "run" in name.lower()}
+            inner = {
+                name: member for name, member in value.items() if isinstance(member, list) and "run" in name.lower()
+            }
         else:
             try:
                 records = list(_records_in(value, where))
@@ -123,9 +127,9 @@ class RecordFinder:
             inner = {} if records or shape_of(value) else value
             if records and isinstance(value.get("child_runs"), list):
                 inner = {"child_runs": value["child_runs"]}
-        for name, held in inner.items():
-            if isinstance(held, dict | list):
-                self.look(held, f"{where}/{name[:80]}", depth + 1)
+        for name, member in inner.items():
+            if isinstance(member, dict | list):
+                self.look(member, f"{where}/{name[:80]}", depth + 1)
 
     def _look_along(self, value: list[JsonValue], where: str, depth: int) -> None:
         whole = _list_record(value, where) if depth <= 1 else None
@@ -160,37 +164,37 @@ def is_record(value: JsonValue) -> bool:
 
 def exchanges_of(records: Iterable[Record], damage: ImportDamage) -> list[Exchange]:
     """Exchanges of records; two sides with the same key are one exchange, at the position of the request."""
-    made: list[Exchange] = []
+    exchanges: list[Exchange] = []
     for number, record in enumerate(_pair_records(records), 1):
         for problem in record.problems:
             damage.add(f"{record.where or '/'}: {problem}")
-        made.append(_exchange(str(number), record))
-    return made
+        exchanges.append(_exchange(str(number), record))
+    return exchanges
 
 
 def _pair_records(records: Iterable[Record]) -> list[Record]:
-    asked: dict[str, Record] = {}
-    answered: dict[str, Record] = {}
-    kept: list[Record] = []
+    requests: dict[str, Record] = {}
+    responses: dict[str, Record] = {}
+    pairs: list[Record] = []
     for record in records:
         if record.key and record.request and not record.response:
-            other = answered.pop(record.key, None)
+            other = responses.pop(record.key, None)
             if other:
                 other.request, other.problems = record.request, record.problems + other.problems
                 continue
-            asked[record.key] = record
+            requests[record.key] = record
         elif record.key and record.response and not record.request:
-            other = asked.pop(record.key, None)
+            other = requests.pop(record.key, None)
             if other:
                 other.response, other.problems = record.response, other.problems + record.problems
                 continue
-            answered[record.key] = record
-        elif record.key in asked:  # logged when it started, and again when it ended
-            other = asked.pop(record.key)
+            responses[record.key] = record
+        elif record.key in requests:  # logged when it started, and again when it ended
+            other = requests.pop(record.key)
             other.request, other.response, other.problems = record.request, record.response, record.problems
             continue
-        kept.append(record)
-    return kept
+        pairs.append(record)
+    return pairs
 
 
 def _exchange(number: str, record: Record) -> Exchange:
@@ -256,23 +260,27 @@ def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]
     """Both sides from the members of one object (``RequestBody``, ``response_status``)."""
     if not any(normalize_name(name).startswith("re") for name in value):  # request…, response…
         return []
-    asked, answered = sides(value)
-    has_target = any(first(asked, names) is not None for names in (URL, PATH)) or "body" in asked
-    has_answer = any(name in answered for name in ("body", "status", "statuscode", "code"))
+    request_fields, response_fields = sides(value)
+    has_target = any(first(request_fields, names) is not None for names in (URL, PATH)) or "body" in request_fields
+    has_answer = any(name in response_fields for name in ("body", "status", "statuscode", "code"))
     if not (has_target and has_answer) or not _has_side_prefixes(value) or shape_of(value) == RESPONSE:
         return []
-    if not (_envelopes.is_request(asked) or isinstance(asked.get("body"), dict | str)):
+    if not (_envelopes.is_request(request_fields) or isinstance(request_fields.get("body"), dict | str)):
         return []
-    record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
+    record = replace(
+        base, request=_envelopes.request_side(request_fields), response=_envelopes.response_side(response_fields)
+    )
     return [_with_problems(replace(record, problems=[]))]
 
 
 def _has_side_prefixes(value: Mapping[str, JsonValue]) -> bool:
     """True if member names have the prefix of a side, and no object contains the whole side."""
-    names = {normalize_name(name) for name, held in value.items() if held is not None}
-    wanted = ("body", "uri", "url", "method", "path", "headers", "payload")
-    asked = any(name.removeprefix(p) in wanted for name in names for p in ("request", "req") if name.startswith(p))
-    return asked and any(name.startswith("res") and name.endswith(("body", "payload", "data")) for name in names)
+    names = {normalize_name(name) for name, member in value.items() if member is not None}
+    endings = ("body", "uri", "url", "method", "path", "headers", "payload")
+    has_request = any(
+        name.removeprefix(p) in endings for name in names for p in ("request", "req") if name.startswith(p)
+    )
+    return has_request and any(name.startswith("res") and name.endswith(("body", "payload", "data")) for name in names)
 
 
 def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
@@ -280,15 +288,15 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
     own = shape_of(value)
     if own and not _may_answer(value, found):
         return []
-    request, is_rebuilt, asked = _request_among(value, found)
-    answers, also_rebuilt = _answers_among(value, found, asked, request)
+    request, is_rebuilt, request_name = _request_among(value, found)
+    answers, also_rebuilt = _answers_among(value, found, request_name, request)
     if not answers and request and first(found, _FAILURES) and own != RESPONSE:
         answers = [_failure_among(found)]
     if (request is None or not answers) and (own or not (request or answers)):
         return []
     problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
-    made = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
-    return [_with_problems(replace(made, response=answer)) for answer in answers] or [_with_problems(made)]
+    record = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
+    return [_with_problems(replace(record, response=answer)) for answer in answers] or [_with_problems(record)]
 
 
 def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> bool:
@@ -296,15 +304,17 @@ def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> boo
     if first(found, _FAILURES) or any(found.get(name) is not None for name in _RESPONSES):
         return True
     known = (*_REQUESTS, *_RESPONSES)
-    return any(_is_unnamed_answer(held, is_alone=False) for k, held in value.items() if normalize_name(k) not in known)
+    return any(
+        _is_unnamed_answer(member, is_alone=False) for k, member in value.items() if normalize_name(k) not in known
+    )
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
     """Problems for sides that are present by name and could not be read."""
     problems: list[str] = []
     for side, names, has in (("request", _REQUESTS[:5], has_request), ("response", _RESPONSES[:7], has_answer)):
-        held = first(found, names)
-        if not has and held not in (None, "", {}, []):
+        member = first(found, names)
+        if not has and member not in (None, "", {}, []):
             problems.append(f"the {side} cannot be read")
     return problems
 
@@ -313,101 +323,101 @@ def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> 
     """(request, is reconstructed, member name) of an object."""
     names = [name for name in _REQUESTS if name != "additionalargs" or "originalresponse" in found]
     for name in names:
-        held = _parse_text(found.get(name))
-        side, is_rebuilt = _as_request(held, found)
+        member = _parse_text(found.get(name))
+        side, is_rebuilt = _as_request(member, found)
         if side:
             return side, is_rebuilt, name
-    for key, held in value.items():
-        if isinstance(held, dict) and normalize_name(key) not in (*names, *_RESPONSES) and _is_named_request(held):
-            return _as_request(held, found)[0], False, normalize_name(key)
+    for key, member in value.items():
+        if isinstance(member, dict) and normalize_name(key) not in (*names, *_RESPONSES) and _is_named_request(member):
+            return _as_request(member, found)[0], False, normalize_name(key)
     return None, False, ""
 
 
-def _is_named_request(held: dict[str, JsonValue]) -> bool:
-    return shape_of(held) == REQUEST or (shape_of(held) is None and _envelopes.is_request(held))
+def _is_named_request(value: dict[str, JsonValue]) -> bool:
+    return shape_of(value) == REQUEST or (shape_of(value) is None and _envelopes.is_request(value))
 
 
-def _as_request(held: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[MessageSide | None, bool]:
-    if isinstance(held, dict):
-        shape = shape_of(held)
-        if shape != REQUEST and _envelopes.is_request(held):
-            return _envelopes.request_side(held), False
-        if shape == REQUEST and not _is_langchain(held):
-            return _envelopes.body_in(held, is_answer=False), False
-    if isinstance(held, dict | list):
-        body = request_in(held, beside)
+def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[MessageSide | None, bool]:
+    if isinstance(value, dict):
+        shape = shape_of(value)
+        if shape != REQUEST and _envelopes.is_request(value):
+            return _envelopes.request_side(value), False
+        if shape == REQUEST and not _is_langchain(value):
+            return _envelopes.body_in(value, is_answer=False), False
+    if isinstance(value, dict | list):
+        body = request_in(value, beside)
         if body is not None:
             return _envelopes.body_in(body, is_answer=False), True
-        if isinstance(held, dict) and shape_of(held) is None and side_of(held) == REQUEST:
-            return _envelopes.body_in(held, is_answer=False), False
+        if isinstance(value, dict) and shape_of(value) is None and side_of(value) == REQUEST:
+            return _envelopes.body_in(value, is_answer=False), False
     return None, False
 
 
-def _is_langchain(held: dict[str, JsonValue]) -> bool:
-    messages = held.get("messages")
-    return isinstance(messages, list) and bool(messages) and request_in(held, {}) != held
+def _is_langchain(value: dict[str, JsonValue]) -> bool:
+    messages = value.get("messages")
+    return isinstance(messages, list) and bool(messages) and request_in(value, {}) != value
 
 
 def _answers_among(
-    value: dict[str, JsonValue], found: dict[str, JsonValue], asked: str, request: MessageSide | None
+    value: dict[str, JsonValue], found: dict[str, JsonValue], request_name: str, request: MessageSide | None
 ) -> tuple[list[MessageSide], bool]:
-    """(responses, are reconstructed) of an object. ``asked``: member name of the request."""
+    """(responses, are reconstructed) of an object. ``request_name``: member name of the request."""
     for name in _RESPONSES:
-        if name == asked or found.get(name) is None:
+        if name == request_name or found.get(name) is None:
             continue
-        held = _parse_text(found[name])
-        if request and isinstance(held, dict) and _envelopes.has_body(held) and not shape_of(held):
-            return [_envelopes.response_side(held)], False
-        answers, is_rebuilt = _as_answers(held, found, is_alone=request is None)
+        member = _parse_text(found[name])
+        if request and isinstance(member, dict) and _envelopes.has_body(member) and not shape_of(member):
+            return [_envelopes.response_side(member)], False
+        answers, is_rebuilt = _as_answers(member, found, is_alone=request is None)
         if answers:
             return answers, is_rebuilt
-    for key, held in value.items():
-        if normalize_name(key) in (asked, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
-            held, is_alone=request is None
+    for key, member in value.items():
+        if normalize_name(key) in (request_name, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
+            member, is_alone=request is None
         ):
             continue
-        answers, is_rebuilt = _as_answers(held, found, is_alone=request is None)
+        answers, is_rebuilt = _as_answers(member, found, is_alone=request is None)
         if answers:
             return answers, is_rebuilt
     return [], False
 
 
-def _is_unnamed_answer(held: JsonValue, *, is_alone: bool) -> bool:
-    if isinstance(held, dict) and not is_error(held) and shape_of(held) == RESPONSE:
+def _is_unnamed_answer(value: JsonValue, *, is_alone: bool) -> bool:
+    if isinstance(value, dict) and not is_error(value) and shape_of(value) == RESPONSE:
         return True
     if is_alone:
         return False
-    return stream_of(held[:4]) is not None if isinstance(held, list) else _envelopes.is_response(held)
+    return stream_of(value[:4]) is not None if isinstance(value, list) else _envelopes.is_response(value)
 
 
-def _as_answers(held: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: bool) -> tuple[list[MessageSide], bool]:
+def _as_answers(value: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: bool) -> tuple[list[MessageSide], bool]:
     """(responses, are reconstructed) of a value. ``is_alone``: no request is known."""
-    if isinstance(held, dict):
-        found = _answer_object(held)
-        if found or shape_of(held) == EVENT:
+    if isinstance(value, dict):
+        found = _answer_object(value)
+        if found or shape_of(value) == EVENT:
             return found, False
-    if isinstance(held, list):
-        if held and all(_envelopes.is_response(one) for one in held):
-            return [_envelopes.response_side(one) for one in held], False
-        if stream_of(held):
-            return [_envelopes.body_in(held, is_answer=True)], False
-    if isinstance(held, str) and held.lstrip().startswith(("data:", "event:")):
-        return [_envelopes.response_side({"body": held})], False
-    body = None if is_alone else answer_in(held, beside)  # text without a request could be anything
+    if isinstance(value, list):
+        if value and all(_envelopes.is_response(one) for one in value):
+            return [_envelopes.response_side(one) for one in value], False
+        if stream_of(value):
+            return [_envelopes.body_in(value, is_answer=True)], False
+    if isinstance(value, str) and value.lstrip().startswith(("data:", "event:")):
+        return [_envelopes.response_side({"body": value})], False
+    body = None if is_alone else answer_in(value, beside)  # text without a request could be anything
     return ([_envelopes.body_in(body, is_answer=True)], True) if body is not None else ([], False)
 
 
-def _answer_object(held: dict[str, JsonValue]) -> list[MessageSide]:
+def _answer_object(value: dict[str, JsonValue]) -> list[MessageSide]:
     """The response that an object is, or contains as its only one."""
-    if _envelopes.is_response(held):
-        return [_envelopes.response_side(held)]
-    if shape_of(held) == RESPONSE:
-        return [_bare_answer(held)]
-    inner = [one for one in held.values() if isinstance(one, dict) and shape_of(one) == RESPONSE]
-    if len(inner) == 1 and shape_of(held) is None:
+    if _envelopes.is_response(value):
+        return [_envelopes.response_side(value)]
+    if shape_of(value) == RESPONSE:
+        return [_bare_answer(value)]
+    inner = [one for one in value.values() if isinstance(one, dict) and shape_of(one) == RESPONSE]
+    if len(inner) == 1 and shape_of(value) is None:
         return [_bare_answer(inner[0])]
-    streams = [one for one in held.values() if isinstance(one, list) and stream_of(one)]
-    return [_envelopes.body_in(streams[0], is_answer=True)] if len(streams) == 1 and shape_of(held) is None else []
+    streams = [one for one in value.values() if isinstance(one, list) and stream_of(one)]
+    return [_envelopes.body_in(streams[0], is_answer=True)] if len(streams) == 1 and shape_of(value) is None else []
 
 
 def _failure_among(found: Mapping[str, JsonValue]) -> MessageSide:
@@ -430,25 +440,27 @@ def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], b
         if is_sent or _is_asking(side):
             yield _with_problems(replace(base, request=side, problems=[]))
         return
-    asked = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
-    answered = {name: held for name, held in found.items() if name not in asked}
+    request_fields = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
+    response_fields = {name: member for name, member in found.items() if name not in request_fields}
     if "response" in found:  # nock: the body is the request's, and the response is the body of the answer
-        asked |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
-        answered = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
-    record = replace(base, request=_envelopes.request_side(asked), response=_envelopes.response_side(answered))
+        request_fields |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
+        response_fields = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
+    record = replace(
+        base, request=_envelopes.request_side(request_fields), response=_envelopes.response_side(response_fields)
+    )
     yield _with_problems(replace(record, problems=[]))
 
 
 def _is_asking(side: MessageSide) -> bool:
     """True if the body of a request is one of a model API."""
-    held = _parse_text(side.http.body.raw.decode("utf-8", "replace"))
-    return isinstance(held, dict) and shape_of(held) == REQUEST
+    body = _parse_text(side.http.body.raw.decode("utf-8", "replace"))
+    return isinstance(body, dict) and shape_of(body) == REQUEST
 
 
 def _with_problems(record: Record) -> Record:
     """A record with the missing parts of its sides added to its problems."""
-    left = [side.left_out for side in (record.request, record.response) if side and side.left_out]
-    return replace(record, problems=[*record.problems, *left]) if left else record
+    missing = [side.left_out for side in (record.request, record.response) if side and side.left_out]
+    return replace(record, problems=[*record.problems, *missing]) if missing else record
 
 
 def _list_record(value: list[JsonValue], where: str) -> Record | None:
@@ -477,9 +489,9 @@ def _shape_of_text(raw: bytes) -> bool:
 def _is_other_step(value: dict[str, JsonValue]) -> bool:
     """True for a trace step that calls no model."""
     attributes = mapping(value.get("span_attributes"))
-    said = next((held for held in (*(value.get(k) for k in _STEP_KINDS), attributes.get("type")) if held), None)
+    kind = next((mark for mark in (*(value.get(k) for k in _STEP_KINDS), attributes.get("type")) if mark), None)
     has_sides = any(normalize_name(name) in ("input", "inputs", "output", "outputs") for name in value)
-    return isinstance(said, str) and said.lower() in _OTHER_STEPS and has_sides
+    return isinstance(kind, str) and kind.lower() in _OTHER_STEPS and has_sides
 
 
 def _key(found: Mapping[str, JsonValue]) -> str:
@@ -487,11 +499,11 @@ def _key(found: Mapping[str, JsonValue]) -> str:
     return str(key)[:200] if isinstance(key, str | int) and not isinstance(key, bool) else ""
 
 
-def _parse_text(held: JsonValue) -> JsonValue:
+def _parse_text(value: JsonValue) -> JsonValue:
     """Parsed value of a JSON text; other values unchanged."""
-    if not isinstance(held, str) or held.lstrip()[:1] not in ("{", "["):
-        return held
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
     try:
-        return loads(held.encode("utf-8", "surrogatepass"))
+        return loads(value.encode("utf-8", "surrogatepass"))
     except WireError:
-        return held
+        return value

@@ -222,11 +222,11 @@ def payload_of(chunk: JsonValue) -> dict[str, JsonValue] | None:
         return None
     if _is_payload(value):
         return value
-    inner = [_parse(held) if isinstance(held, str) and held[:1] == "{" else held for held in value.values()]
-    held = [one for one in inner if isinstance(one, dict) and _is_payload(one)]
+    inner = [_parse(item) if isinstance(item, str) and item[:1] == "{" else item for item in value.values()]
+    payloads = [one for one in inner if isinstance(one, dict) and _is_payload(one)]
     if "key" in value or "response" in value:  # a line of a batch, or of a client's own: a whole answer
         return None
-    return held[0] if len(held) == 1 else None
+    return payloads[0] if len(payloads) == 1 else None
 
 
 def frame_events(payloads: Iterable[tuple[dict[str, JsonValue], bytes]]) -> Iterator[bytes]:

@@ -72,9 +72,9 @@ def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
     head = _without_escapes(head)
     skipped = _NOT_JSON if _BEGINNING.match(head) else frozenset[str]()
     keys = frozenset[bytes](_KEY.findall(head))
-    asked = tuple(name for name in names if name not in skipped)
-    texts = head if _texts_of(asked).is_in(head) else b""  # one look for all, as none is there in most files
-    return [name for name in asked if _has_mark(name, texts, keys)]
+    candidates = tuple(name for name in names if name not in skipped)
+    texts = head if _texts_of(candidates).is_in(head) else b""  # one look for all, as none is there in most files
+    return [name for name in candidates if _has_mark(name, texts, keys)]
 
 
 def may_claim(name: str, head: bytes) -> bool:

@@ -145,14 +145,14 @@ def claims(head: bytes, store: str) -> float:
 
 def is_of(store: str, names: Iterable[str]) -> bool:
     """True if an envelope with these names is of a store."""
-    held = frozenset(names)
-    return any(wanted <= held for wanted in COLUMNS[store])
+    columns = frozenset(names)
+    return any(required <= columns for required in COLUMNS[store])
 
 
 def store_of(names: Iterable[str]) -> str | None:
     """The store that an envelope with these names is of."""
-    held = frozenset(names)
-    return next((store for store in COLUMNS if is_of(store, held)), None)
+    columns = frozenset(names)
+    return next((store for store in COLUMNS if is_of(store, columns)), None)
 
 
 def rows_in(data: bytes, damage: ImportDamage) -> Iterator[StoreRow]:
@@ -282,8 +282,8 @@ def exchange_of(
 def _request(sides: StoredSides) -> HttpRequest | None:
     if sides.request is None:
         return None
-    held = _envelopes.body_in(sides.request, is_answer=False).http
-    body = Body(sides.request.encode()) if isinstance(sides.request, str) else held.body
+    http = _envelopes.body_in(sides.request, is_answer=False).http
+    body = Body(sides.request.encode()) if isinstance(sides.request, str) else http.body
     return HttpRequest(url=sides.url, body=body)
 
 
@@ -337,11 +337,11 @@ def build(
 ) -> list[Exchange]:
     """The exchange of a row; none, and damage that says why, if it cannot be built."""
     try:
-        made = make(row.value)
+        exchange = make(row.value)
     except LocalProtocolError as error:
         damage.add(f"{row.where or '/'}: {error.what}")
         return []
-    return [made] if made else []
+    return [exchange] if exchange else []
 
 
 def objects_of(value: JsonValue) -> list[dict[str, JsonValue]]:

@@ -21,8 +21,8 @@ def session_of_rows(columns: Iterable[str], rows: Iterable[StoreRow], name: str,
     module = import_module(f"{__package__}.{store}")
     session = getattr(module, "session", None)
     if session is not None:
-        made: Session = session(rows, name, damage)
-        return made
+        own_session: Session = session(rows, name, damage)
+        return own_session
     return session_of(module.exchanges(rows, damage), name, module.TITLE, damage)
 
 

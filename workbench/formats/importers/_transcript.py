@@ -135,24 +135,24 @@ class ProtocolWriter:
             self._pieces[id(last)] = piece
         return piece
 
-    def _write(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
+    def _write(self, messages: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
         from workbench.convert import NormalRequest, fit_request
 
-        first = said[0]
+        first = messages[0]
         if isinstance(first, bytes):
             return first, frozenset()
-        held = [p for message in said if isinstance(message, Message) for p in message.parts]
-        self._names |= {p.id: p.name for p in held if isinstance(p, ToolCallIR) and p.id and p.name}
-        parts = tuple(self._part(p) for p in held)
-        is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in held)
+        parts = [p for message in messages if isinstance(message, Message) for p in message.parts]
+        self._names |= {p.id: p.name for p in parts if isinstance(p, ToolCallIR) and p.id and p.name}
+        target_parts = tuple(self._part(p) for p in parts)
+        is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in parts)
         unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.tools.error_flag else set[str]()
-        asked = ModelRequest(self.adapter.name, None, (Message(first.role, parts),))
-        fitted = fit_request(NormalRequest(asked), relax_requirements(self.adapter))
-        meant: ModelRequest = fitted.normal
-        body = self.adapter.write_request(meant)
+        request = ModelRequest(self.adapter.name, None, (Message(first.role, target_parts),))
+        fitted = fit_request(NormalRequest(request), relax_requirements(self.adapter))
+        result: ModelRequest = fitted.normal
+        body = self.adapter.write_request(result)
         values = body[container(body)]
-        if meant.system and not values:  # the only system text is in a field of its own
-            body = self.adapter.write_request(replace(meant, system=(), messages=(Message("user", meant.system),)))
+        if result.system and not values:  # the only system text is in a field of its own
+            body = self.adapter.write_request(replace(result, system=(), messages=(Message("user", result.system),)))
             values = body[container(body)]
         return b",".join(dumps(value) for value in values), loss_texts(fitted.losses) | unsaid
 
@@ -171,11 +171,11 @@ class ProtocolWriter:
 
 def relax_requirements(adapter: Adapter) -> Capabilities:
     """The protocol's capabilities without required fields, which a transcript lacks: nothing is invented."""
-    held = adapter.capabilities
+    capabilities = adapter.capabilities
     return replace(
-        held,
-        request=replace(held.request, required=NOTHING),
-        answer=replace(held.answer, usage_required=False, needs=NOTHING),
+        capabilities,
+        request=replace(capabilities.request, required=NOTHING),
+        answer=replace(capabilities.answer, usage_required=False, needs=NOTHING),
     )
 
 
@@ -216,8 +216,8 @@ class TranscriptSession:
             before, after, _ = self._frame(turn)
             piece = self._script(turn).piece(turn.history) if turn.request is None else None
             size = len(before) + len(after) + (piece.size if piece else 0)
-            made = self._exchange(turn, b"", frozenset())
-            yield replace(summarize(index, made, turn.model), request_bytes=size)
+            exchange = self._exchange(turn, b"", frozenset())
+            yield replace(summarize(index, exchange, turn.model), request_bytes=size)
 
     def exchange(self, index: int) -> Exchange:
         turn = self._turns[index]
@@ -242,8 +242,8 @@ class TranscriptSession:
         if turn.request is not None:
             return _now(turn.request), b"", frozenset()
         adapter = self._script(turn).adapter
-        asked = ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools)
-        fitted = fit_request(NormalRequest(asked), relax_requirements(adapter))
+        request = ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools)
+        fitted = fit_request(NormalRequest(request), relax_requirements(adapter))
         body = adapter.write_request(fitted.normal)
         key = container(body)
         first = b"".join(dumps(value) + b"," for value in body[key])
@@ -314,11 +314,11 @@ def answer_of(
     protocol: str, parts: Iterable[Part], *, model: str | None = None, error: str = "", **fields: JsonValue
 ) -> ModelResponse:
     """A response with one choice, or with an error instead."""
-    said = (Message("assistant", tuple(parts)),)
+    messages = (Message("assistant", tuple(parts)),)
     return ModelResponse(
         protocol,
         model=model,
-        messages=() if error else said,
+        messages=() if error else messages,
         error=ApiError(error) if error else None,
         **fields,
     )
@@ -353,15 +353,15 @@ def with_unique_ids(turns: Iterable[TranscriptTurn]) -> tuple[TranscriptTurn, ..
     """Turns with distinct ids: repeated ids are numbered."""
     seen: set[str] = set()
     numbers: dict[str, int] = {}
-    made: list[TranscriptTurn] = []
+    result: list[TranscriptTurn] = []
     for turn in turns:
         id = turn.like.id or "?"
         while id in seen:
             numbers[turn.like.id] = numbers.get(turn.like.id, 1) + 1
             id = f"{turn.like.id or '?'} ({numbers[turn.like.id]})"
         seen.add(id)
-        made.append(turn if id == turn.like.id else replace(turn, like=replace(turn.like, id=id)))
-    return tuple(made)
+        result.append(turn if id == turn.like.id else replace(turn, like=replace(turn.like, id=id)))
+    return tuple(result)
 
 
 def _now(lazy_body: LazyBody) -> bytes:
@@ -393,11 +393,13 @@ def _names(words: Iterable[str], name: str) -> bool:
     return any(word in name.lower() for word in words)
 
 
-def reasoning(protocol: str, said: str, signature: str = "", *, is_redacted: bool = False) -> Reasoning:
+def reasoning(protocol: str, content: str, signature: str = "", *, is_redacted: bool = False) -> Reasoning:
     """Reasoning in the place that the protocol has for it."""
     carrier = protocols.get(protocol).import_hints.carrier
     if is_redacted and carrier is Carrier.THINKING:
-        return Reasoning(Carrier.REDACTED_THINKING, None, data=said)
+        return Reasoning(Carrier.REDACTED_THINKING, None, data=content)
     if carrier is Carrier.ENCRYPTED_ITEM:
-        return Reasoning(carrier, None if is_redacted else said, data=(said if is_redacted else signature) or None)
-    return Reasoning(carrier, said, signature or None)
+        return Reasoning(
+            carrier, None if is_redacted else content, data=(content if is_redacted else signature) or None
+        )
+    return Reasoning(carrier, content, signature or None)

@@ -79,9 +79,9 @@ class Unwrapper:
         session = self._read_inside(layer.content, depth + 1)
         if session is None:
             return None
-        made = f"unwrapped: {layer.what}"
+        note = f"unwrapped: {layer.what}"
         exchanges = [_mark_pasted(e, layer.what, is_rebuilt=layer.is_rebuilt) for e in _some(session)]
-        return self._session(exchanges, [*session.damage, *_too_many(session)], _join_notes(made, session))
+        return self._session(exchanges, [*session.damage, *_too_many(session)], _join_notes(note, session))
 
     def _read_inside(self, content: bytes, depth: int) -> Session | None:
         """The session of a part, by an importer or a nested unwrapping; None if it is nothing of a model API."""
@@ -93,7 +93,7 @@ class Unwrapper:
 
     def _scan_text(self, text: str, depth: int) -> Session | None:
         parts = unwrapping.pieces(text)
-        taken: list[_Extract] = []
+        extracts: list[_Extract] = []
         unreadable: list[tuple[int, str]] = []
         covered: list[tuple[int, int]] = []
         is_command, seen = False, 0
@@ -101,31 +101,31 @@ class Unwrapper:
         for part in parts:
             first_line = line_of(part.start)
             if part.info is not None:
-                taken += self._read_fence(part, first_line, depth)
-                covered += [(part.start, part.end)] if taken and taken[-1].line >= first_line else []
+                extracts += self._read_fence(part, first_line, depth)
+                covered += [(part.start, part.end)] if extracts and extracts[-1].line >= first_line else []
                 continue
             scan = unwrapping.scan(part.content)
-            for start, held in _joined_events(scan.found):
+            for start, find in _joined_events(scan.found):
                 line = line_of(part.start + start)
-                is_command |= not seen and held.is_whole and not text[: part.start + start].strip(" \t\r\n$%>#")
+                is_command |= not seen and find.is_whole and not text[: part.start + start].strip(" \t\r\n$%>#")
                 seen += 1
-                exchanges = list(self._exchanges(held, depth))
-                taken += (_Extract(held.what, line, e) for e in exchanges)
-                covered += [(part.start + start, part.start + held.end)] if exchanges else []
+                exchanges = list(self._exchanges(find, depth))
+                extracts += (_Extract(find.what, line, e) for e in exchanges)
+                covered += [(part.start + start, part.start + find.end)] if exchanges else []
             unreadable += (
                 (line_of(part.start + at), f"{t.what}, and {_from_line(t.why, first_line)}")
                 for at, t in scan.unreadable
             )
-        taken = list(_outside_calls(text, taken))
+        extracts = list(_outside_calls(text, extracts))
         self.unreadable += unreadable
-        if not taken or not (is_command or any(_is_of_a_model(t.exchange) for t in taken)):
+        if not extracts or not (is_command or any(_is_of_a_model(t.exchange) for t in extracts)):
             return None
-        exchanges = list(pair_sides([t.exchange for t in taken]))
-        kinds = Counter(t.what for t in taken)
-        made = f"unwrapped: from {_list_kinds(kinds)}{_left_out(text, covered)}"
+        exchanges = list(pair_sides([t.exchange for t in extracts]))
+        kinds = Counter(t.what for t in extracts)
+        note = f"unwrapped: from {_list_kinds(kinds)}{_left_out(text, covered)}"
         damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.unreadable)]
         self.unreadable = []
-        return self._session(exchanges, damage, made)
+        return self._session(exchanges, damage, note)
 
     def _read_fence(self, part: unwrapping.MarkdownPiece, line: int, depth: int) -> Iterator[_Extract]:
         within = Unwrapper(self.name, self.inside)
@@ -137,18 +137,18 @@ class Unwrapper:
                 yield _Extract(what, line, _mark_pasted(exchange, f"{what}, line {line}"))
 
     def _exchanges(self, find: unwrapping.Find, depth: int) -> Iterator[Exchange]:
-        if isinstance(find.held, Exchange):
-            yield find.held
-        elif find.held:
+        if isinstance(find.content, Exchange):
+            yield find.content
+        elif find.content:
             try:
-                session = self.inside(find.held, self.name)
+                session = self.inside(find.content, self.name)
             except WorkbenchError:
                 return
             yield from (_mark_pasted(e, find.what, is_rebuilt=find.is_rebuilt) for e in _some(session))
 
-    def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], made: str) -> MemorySession:
+    def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], note: str) -> MemorySession:
         numbered = tuple(replace(e, id=str(n)) for n, e in enumerate(exchanges, 1))
-        return MemorySession(self.name, numbered, tuple(damage), format=TITLE, about={"made": made})
+        return MemorySession(self.name, numbered, tuple(damage), format=TITLE, about={"made": note})
 
 
 def _truncation(text: str) -> str:
@@ -220,15 +220,15 @@ def _is_of_a_model(exchange: Exchange) -> bool:
 def _joined_events(found: Sequence[tuple[int, unwrapping.Find]]) -> Iterator[tuple[int, unwrapping.Find]]:
     """Join consecutive events of one stream into JSON Lines, which an importer reads as the stream."""
     run: list[tuple[int, unwrapping.Find]] = []
-    for start, held in found:
-        if isinstance(held.held, bytes) and held.held and _is_event(held.held):
-            run.append((start, held))
+    for start, find in found:
+        if isinstance(find.content, bytes) and find.content and _is_event(find.content):
+            run.append((start, find))
             continue
-        if isinstance(held.held, bytes) and not held.held:
+        if isinstance(find.content, bytes) and not find.content:
             continue
         yield from _as_lines(run)
         run = []
-        yield start, held
+        yield start, find
     yield from _as_lines(run)
 
 
@@ -236,15 +236,15 @@ def _as_lines(run: Sequence[tuple[int, unwrapping.Find]]) -> Iterator[tuple[int,
     if not run:
         return
     lines = []
-    for _, held in run:
-        content = held.held if isinstance(held.held, bytes) else b""
+    for _, find in run:
+        content = find.content if isinstance(find.content, bytes) else b""
         lines.append(content.replace(b"\r", b"").replace(b"\n", b" "))
     yield run[0][0], replace_found(run[-1][1], b"\n".join(lines))
 
 
 def replace_found(find: unwrapping.Find, content: bytes) -> unwrapping.Find:
     """The same find with other bytes."""
-    return find._replace(held=content)
+    return find._replace(content=content)
 
 
 def _is_event(content: bytes) -> bool:
@@ -274,15 +274,15 @@ def _left_out(text: str, covered: Sequence[tuple[int, int]]) -> str:
     for start, end in sorted(covered):
         pieces.append(text[at : max(start, at)])
         at = max(at, end)
-    left = sum(bool(line.strip(" \t\r`~;'\",)")) for line in "".join((*pieces, text[at:])).split("\n"))
-    if not left:
+    line_count = sum(bool(line.strip(" \t\r`~;'\",)")) for line in "".join((*pieces, text[at:])).split("\n"))
+    if not line_count:
         return ""
-    return "; one line around it is left out" if left == 1 else f"; {left:,} lines around it are left out"
+    return "; one line around it is left out" if line_count == 1 else f"; {line_count:,} lines around it are left out"
 
 
-def _join_notes(made: str, session: Session) -> str:
+def _join_notes(note: str, session: Session) -> str:
     inner = session.about.get("made", "")
-    return f"{made}; {inner.removeprefix('unwrapped: ')}" if inner else made
+    return f"{note}; {inner.removeprefix('unwrapped: ')}" if inner else note
 
 
 def pair_sides(sides: Sequence[Exchange]) -> Iterator[Exchange]:
@@ -330,13 +330,13 @@ def _without_named_answer(exchange: Exchange) -> Exchange:
 
 def _answer(before: Exchange, response: HttpResponse) -> HttpResponse | None:
     """The response extended by one more piece; None if the piece belongs to another response."""
-    held = before.response
-    if held is None:
+    earlier = before.response
+    if earlier is None:
         return response
-    if not response.body.raw and not held.headers and response.status == held.status:
-        return replace(held, headers=response.headers)
-    if not held.body.raw and response.body.raw:
-        return replace(held, body=response.body, headers=held.headers if held.headers else response.headers)
+    if not response.body.raw and not earlier.headers and response.status == earlier.status:
+        return replace(earlier, headers=response.headers)
+    if not earlier.body.raw and response.body.raw:
+        return replace(earlier, body=response.body, headers=earlier.headers if earlier.headers else response.headers)
     return None
 
 

@@ -56,8 +56,8 @@ def _part(block: dict[str, JsonValue]) -> Part:
 
 def _image(block: dict[str, JsonValue]) -> Media | None:
     source = mapping(block.get("source"))
-    held = block.get("image_url", block.get("image", block.get("url")))
-    url = text(mapping(held).get("url")) or text(held) or text(source.get("url"))
+    image = block.get("image_url", block.get("image", block.get("url")))
+    url = text(mapping(image).get("url")) or text(image) or text(source.get("url"))
     data = text(block.get("data")) or text(source.get("data"))
     kind = text(block.get("mimeType")) or text(source.get("media_type")) or None
     if data:
@@ -105,29 +105,29 @@ def normalize_name(name: str) -> str:
     return _NOT_A_LETTER.sub("", name.lower()) if len(name) <= _LONGEST else ""
 
 
-def fields(held: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def fields(members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Members by normalised name; of duplicates the first."""
     found: dict[str, JsonValue] = {}
-    for name, value in held.items():
+    for name, value in members.items():
         found.setdefault(normalize_name(name), value)
     return found
 
 
-def first(held: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
+def first(members: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
     """The first member that is present and not null."""
-    return next((held[name] for name in names if held.get(name) is not None), None)
+    return next((members[name] for name in names if members.get(name) is not None), None)
 
 
-def sides(held: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+def sides(members: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
     """(request, response) of a mapping that has the side in its member names: ``RequestUri``, ``response_body``."""
     request: dict[str, JsonValue] = {}
     response: dict[str, JsonValue] = {}
-    for name, value in fields(held).items():
-        asked, answered = _without(name, _REQUEST_PREFIXES), _without(name, _RESPONSE_PREFIXES)
-        if asked in _REQUEST_FIELDS:
-            request.setdefault(asked, value)
-        elif answered in _RESPONSE_FIELDS:
-            response.setdefault(answered, value)
+    for name, value in fields(members).items():
+        request_field, response_field = _without(name, _REQUEST_PREFIXES), _without(name, _RESPONSE_PREFIXES)
+        if request_field in _REQUEST_FIELDS:
+            request.setdefault(request_field, value)
+        elif response_field in _RESPONSE_FIELDS:
+            response.setdefault(response_field, value)
         elif name in STATUS:
             response.setdefault(name, value)
         elif name in (*METHOD, *URL, *PATH):
@@ -135,12 +135,12 @@ def sides(held: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str
     return request, response
 
 
-def is_base64(held: Mapping[str, JsonValue]) -> bool:
+def is_base64(members: Mapping[str, JsonValue]) -> bool:
     """True if a member states that the body is base64."""
-    if any(held.get(mark) is True for mark in _BASE64_MARKS):
+    if any(members.get(mark) is True for mark in _BASE64_MARKS):
         return True
-    said = first(held, _ENCODINGS)
-    return isinstance(said, str) and said.lower() == "base64"
+    encoding = first(members, _ENCODINGS)
+    return isinstance(encoding, str) and encoding.lower() == "base64"
 
 
 def text_of(value: JsonValue) -> str:

@@ -57,34 +57,37 @@ class _Trajectory:
         self.model = text(agent.get("model_name"))
         self.system: tuple[Part, ...] = ()
         self.heard: SharedHistory | None = None
-        self.asked = False
+        self.is_asking = False
 
     def turns(self) -> Iterator[TranscriptTurn]:
-        kept: dict[str, JsonValue] = {"trajectory": self.about}
+        beside: dict[str, JsonValue] = {"trajectory": self.about}
         for number, step in enumerate(self.steps, 1):
             if step.get("source") == "agent":
-                yield self._answered_turn(step, number, kept)
-                kept = {}
+                yield self._answered_turn(step, number, beside)
+                beside = {}
                 continue
             if step.get("source") not in ("system", "user"):
                 self.damage.unknown("a step", step.get("source"))
                 continue
-            said = content_parts(step.get("message"))
+            parts = content_parts(step.get("message"))
             if step.get("source") == "system" and self.heard is None:
-                self.system += said
+                self.system += parts
             else:
                 role = "system" if step.get("source") == "system" else "user"
-                self.heard, self.asked = extend_history(self.heard, Message(role, said)), bool(said) or self.asked
-            held = rest(step, *_SENT, "step_id")
-            kept |= {f"step {number}": held} if held else {}
-        if self.asked:
+                self.heard, self.is_asking = (
+                    extend_history(self.heard, Message(role, parts)),
+                    bool(parts) or self.is_asking,
+                )
+            unsent = rest(step, *_SENT, "step_id")
+            beside |= {f"step {number}": unsent} if unsent else {}
+        if self.is_asking:
             note = "the trajectory ends here; this next request was not sent"
             like = reconstructed_exchange(
-                "end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=kept
+                "end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=beside
             )
             yield self._turn(like, self.model)
 
-    def _answered_turn(self, step: dict[str, JsonValue], number: int, kept: dict[str, JsonValue]) -> TranscriptTurn:
+    def _answered_turn(self, step: dict[str, JsonValue], number: int, beside: dict[str, JsonValue]) -> TranscriptTurn:
         model = text(step.get("model_name")) or self.model
         protocol = _protocol(model)
         calls = [
@@ -97,7 +100,7 @@ class _Trajectory:
             lacks=LACKS,
             started_at=epoch(step.get("timestamp")),
             client=self.client,
-            meta={**kept, "step": rest(step, *_SENT)},
+            meta={**beside, "step": rest(step, *_SENT)},
         )
         answer = answer_of(
             protocol, parts, model=model or None, stop="tool_calls" if calls else "stop", usage=_usage(step)
@@ -109,7 +112,7 @@ class _Trajectory:
             self.heard = extend_history(
                 self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,))
             )
-        self.asked = bool(results)
+        self.is_asking = bool(results)
         return TranscriptTurn(like, protocol, turn.history, turn.model, turn.system, turn.tools, answer=answer)
 
     def _turn(self, like: Exchange, model: str) -> TranscriptTurn:
@@ -135,9 +138,9 @@ def _call(value: dict[str, JsonValue], number: str) -> ToolCallIR:
 
 def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: ImportDamage) -> Iterator[Part]:
     """Results of a step; one without call id belongs to the only call, else it becomes a message."""
-    for held in damage.objects(mapping(step.get("observation")).get("results"), "a result"):
-        id = text(held.get("source_call_id")) or (calls[0].id if len(calls) == 1 else None)
-        content = content_parts(held.get("content"))
+    for result in damage.objects(mapping(step.get("observation")).get("results"), "a result"):
+        id = text(result.get("source_call_id")) or (calls[0].id if len(calls) == 1 else None)
+        content = content_parts(result.get("content"))
         if id:
             yield ToolResultIR(id, content)
         else:
@@ -146,8 +149,10 @@ def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: Import
 
 def _usage(step: dict[str, JsonValue]) -> Usage | None:
     """Token counts; prompt tokens include cached ones."""
-    held = mapping(step.get("metrics"))
-    asked, said, cached = (count(held.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens"))
-    if asked is None and said is None:
+    metrics = mapping(step.get("metrics"))
+    prompt_tokens, output_tokens, cached = (
+        count(metrics.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens")
+    )
+    if prompt_tokens is None and output_tokens is None:
         return None
-    return Usage(None if asked is None else max(asked - (cached or 0), 0), said, cached)
+    return Usage(None if prompt_tokens is None else max(prompt_tokens - (cached or 0), 0), output_tokens, cached)

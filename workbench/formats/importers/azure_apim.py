@@ -56,20 +56,20 @@ def _columns(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
     ordered = sorted(rows, key=_number)
     known: dict[str, JsonValue] = {"model": _first(ordered, "ModelName") or _first(ordered, "DeploymentName")}
-    asked, said = _join(ordered, "RequestMessages"), _join(ordered, "ResponseMessages")
-    request, answer = request_in(parse_text(asked), known), answer_in(parse_text(said), known)
+    request_text, answer_text = _join(ordered, "RequestMessages"), _join(ordered, "ResponseMessages")
+    request, answer = request_in(parse_text(request_text), known), answer_in(parse_text(answer_text), known)
     numbers = {_number(row) for row in ordered}
     gaps = [number for number in range(max(numbers) + 1) if number not in numbers]
     missing = [f"rows with SequenceNumber {', '.join(map(str, gaps[:5]))} are not in this file"] if gaps else []
-    if not asked and not said:
+    if not request_text and not answer_text:
         missing.append(NO_MESSAGES)
-    elif asked and request is None:
+    elif request_text and request is None:
         missing.append("the logged request messages are truncated: not valid JSON")
-    is_cut = bool(gaps) or (bool(asked) and request is None)
+    is_cut = bool(gaps) or (bool(request_text) and request is None)
     sides = StoredSides(request, answer, 200, "/openai/v1/chat/completions", missing=tuple(missing))
     return _store.exchange_of(
         sides,
-        Fidelity.CUT if is_cut and (asked or said) else Fidelity.REBUILT,
+        Fidelity.CUT if is_cut and (request_text or answer_text) else Fidelity.REBUILT,
         key=text(ordered[0].get("CorrelationId")),
         started=_first(ordered, "TimeGenerated"),
         note="from the log of a gateway, which has no tools and no parameters",
@@ -77,8 +77,8 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
 
 
 def _number(row: dict[str, JsonValue]) -> int:
-    held = text(row.get("SequenceNumber"))
-    return int(held) if held.isascii() and held.isdigit() and len(held) < 7 else 0
+    number = text(row.get("SequenceNumber"))
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 0
 
 
 def _first(rows: list[dict[str, JsonValue]], column: str) -> JsonValue:
@@ -87,5 +87,5 @@ def _first(rows: list[dict[str, JsonValue]], column: str) -> JsonValue:
 
 def _join(rows: list[dict[str, JsonValue]], column: str) -> str:
     """The text of a column, from all rows."""
-    held = [row.get(column) for row in rows if row.get(column) not in (None, "", [])]
-    return "".join(one if isinstance(one, str) else dumps(one).decode() for one in held)
+    values = [row.get(column) for row in rows if row.get(column) not in (None, "", [])]
+    return "".join(one if isinstance(one, str) else dumps(one).decode() for one in values)

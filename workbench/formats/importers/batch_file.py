@@ -34,24 +34,24 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of lines; a request and a result with the same ``custom_id`` are one."""
-    made: dict[str, Exchange] = {}
+    by_id: dict[str, Exchange] = {}
     for row in rows:
         for exchange in _store.build(row, damage, _exchange):
             key = text(row.value.get("custom_id") or row.value.get("recordId")) or row.where
-            held = made.get(key)
-            if held is None:
-                made[key] = exchange
-            elif (held.request is None) != (exchange.request is None):
-                made[key] = _join(held, exchange)
+            other = by_id.get(key)
+            if other is None:
+                by_id[key] = exchange
+            elif (other.request is None) != (exchange.request is None):
+                by_id[key] = _join(other, exchange)
             else:
-                made[f"{key} {row.where}"] = exchange
-    return list(made.values())
+                by_id[f"{key} {row.where}"] = exchange
+    return list(by_id.values())
 
 
 def _join(one: Exchange, other: Exchange) -> Exchange:
-    asked, answered = (one, other) if one.request else (other, one)
-    note = answered.note.removesuffix("only the result").rstrip("; ")
-    return replace(asked, response=answered.response, note=note, meta={**asked.meta, **answered.meta})
+    request, result = (one, other) if one.request else (other, one)
+    note = result.note.removesuffix("only the result").rstrip("; ")
+    return replace(request, response=result.response, note=note, meta={**request.meta, **result.meta})
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -78,13 +78,13 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
 
 def _both_sides(row: dict[str, JsonValue]) -> StoredSides:
     """A record of Bedrock (``modelInput``, ``modelOutput``) or of Vertex, with both sides or an error."""
-    asked, answer = row.get("modelInput", row.get("request")), row.get("modelOutput", row.get("response"))
+    request, answer = row.get("modelInput", row.get("request")), row.get("modelOutput", row.get("response"))
     error = row.get("error") or row.get("status")
     if answer or not error:
-        return StoredSides(asked, answer or None)
+        return StoredSides(request, answer or None)
     about = mapping(error)
     message = text(about.get("errorMessage")) or text(about.get("message")) or text(error) or "the record failed"
-    return StoredSides(asked, status=number_of(about.get("errorCode")) or 0, failure={"message": message})
+    return StoredSides(request, status=number_of(about.get("errorCode")) or 0, failure={"message": message})
 
 
 def _claude_result(result: dict[str, JsonValue]) -> StoredSides:

@@ -50,7 +50,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of invocations."""
-    return [made for row in rows if _calls(row.value) for made in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows if _calls(row.value) for exchange in _store.build(row, damage, _exchange)]
 
 
 def _calls(row: dict[str, JsonValue]) -> bool:
@@ -64,12 +64,12 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     failure: JsonValue = "" if code and answer is None else None
     chunks = answer if isinstance(answer, list) else None
     elsewhere = [
-        f"the {side} body is in another S3 object: {text(held.get(name)).rpartition('/')[2][:80]!r}"
-        for side, held, name, body in (
+        f"the {side} body is in another S3 object: {text(members.get(name)).rpartition('/')[2][:80]!r}"
+        for side, members, name, body in (
             ("request", input_, "inputBodyS3Path", request),
             ("response", output, "outputBodyS3Path", answer),
         )
-        if body is None and text(held.get(name))
+        if body is None and text(members.get(name))
     ]
     sides = StoredSides(
         request,
@@ -79,7 +79,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         failure,
         tuple(elsewhere),
     )
-    made = _store.exchange_of(
+    exchange = _store.exchange_of(
         sides,
         Fidelity.RESERIALISED,
         key=text(row.get("requestId")),
@@ -88,7 +88,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         note=f"failed: {code}" if code else "",
         meta=SYNTHESISED if chunks else NOTHING,
     )
-    return replace(made, response=_stream(chunks)) if chunks else made
+    return replace(exchange, response=_stream(chunks)) if chunks else exchange
 
 
 def _stream(chunks: list[JsonValue]) -> HttpResponse:

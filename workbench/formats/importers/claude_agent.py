@@ -55,11 +55,11 @@ def read(data: bytes, name: str) -> MessagesSession:
 def _messages(data: bytes, name: str, damage: ImportDamage) -> Iterator[tuple[int, dict[str, JsonValue]]]:
     """(position, message) of every message, without its wrapper."""
     if any(_is_message(value) for value in first_objects(data)):
-        held: Iterable[tuple[int, JsonValue]] = ((line.number, line.value) for line in objects(data, damage))
+        pairs: Iterable[tuple[int, JsonValue]] = ((line.number, line.value) for line in objects(data, damage))
     else:
         values = [loads(data)] if is_json(data) else safeyaml.load_all(data, name=name)
-        held = enumerate((item for value in values for item in _message_list(value)), 1)
-    for position, value in held:
+        pairs = enumerate((item for value in values for item in _message_list(value)), 1)
+    for position, value in pairs:
         message = _inside(value)
         if message is None:
             damage.add(f"message {position}: not an SDK message")
@@ -79,7 +79,7 @@ def _inside(value: JsonValue) -> dict[str, JsonValue] | None:
         return None
     if _is_message(value):
         return value
-    return next((held for held in value.values() if isinstance(held, dict) and _is_message(held)), None)
+    return next((member for member in value.values() if isinstance(member, dict) and _is_message(member)), None)
 
 
 def _is_message(value: dict[str, JsonValue]) -> bool:
@@ -94,9 +94,9 @@ def _with_threads(messages: Iterable[tuple[int, dict[str, JsonValue]]]) -> Itera
 
     Content sent before the first response belongs to a session with a separate name.
     """
-    held = list(messages)
-    session = next((m.get("session_id") for _, m in held if _is_start(m)), "")
-    for position, message in held:
+    pairs = list(messages)
+    session = next((m.get("session_id") for _, m in pairs if _is_start(m)), "")
+    for position, message in pairs:
         if _is_start(message):
             session = message.get("session_id")
         caller = message.get("parent_tool_use_id")

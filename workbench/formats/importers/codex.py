@@ -58,13 +58,13 @@ def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
     last: CodexStep | None = None
     beside: dict[str, JsonValue] = {}
     for step in codex_steps:
-        beside |= step.kept
+        beside |= step.unsent
         if step.kind == "aborted" and pending:
             pending = _aborted_turn(pending)
         if step.kind == "said":
             if pending:
                 yield pending
-            step.kept, beside = beside, {}
+            step.unsent, beside = beside, {}
             pending = _answered_turn(step, heard)
         if step.kind == "compacted":
             heard = None
@@ -75,7 +75,7 @@ def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
     if pending:
         yield pending
     if heard and is_open and last:
-        last.kept = beside
+        last.unsent = beside
         like = _like(last, f"after line {last.number}", "the rollout ends here; this next request was not sent")
         yield _turn(last, heard, replace(like, state=State.INCOMPLETE))
 
@@ -98,8 +98,10 @@ def _turn(step: CodexStep, heard: SharedHistory | None, like: Exchange) -> Trans
     base = meta.get("base_instructions")
     instructions = text(mapping(base).get("text")) or text(base) or text(meta.get("instructions"))
     members: dict[str, JsonValue] = {"instructions": instructions} if instructions else {}
-    asked = {k: v for k, v in (("effort", step.context.get("effort")), ("summary", step.context.get("summary"))) if v}
-    reasoning = {k: v for k, v in asked.items() if isinstance(v, str)}
+    settings = {
+        k: v for k, v in (("effort", step.context.get("effort")), ("summary", step.context.get("summary"))) if v
+    }
+    reasoning = {k: v for k, v in settings.items() if isinstance(v, str)}
     members |= {"reasoning": reasoning} if reasoning else {}
     return TranscriptTurn(like, _PROTOCOL, heard, text(step.context.get("model")) or None, members=members)
 
@@ -107,9 +109,9 @@ def _turn(step: CodexStep, heard: SharedHistory | None, like: Exchange) -> Trans
 def _like(step: CodexStep, id: str, note: str) -> Exchange:
     meta = mapping(step.context.get("session_meta"))
     version = text(meta.get("cli_version"))
-    kept = {"context": rest(step.context, "session_meta")} | ({"beside": step.kept} if step.kept else {})
+    about = {"context": rest(step.context, "session_meta")} | ({"beside": step.unsent} if step.unsent else {})
     client = f"codex {version}" if version else "codex"
-    return reconstructed_exchange(id, lacks=LACKS, note=note, started_at=step.time, client=client, meta=kept)
+    return reconstructed_exchange(id, lacks=LACKS, note=note, started_at=step.time, client=client, meta=about)
 
 
 def _aborted_turn(turn: TranscriptTurn) -> TranscriptTurn:
@@ -117,10 +119,10 @@ def _aborted_turn(turn: TranscriptTurn) -> TranscriptTurn:
     return replace(turn, like=replace(turn.like, state=State.ABORTED, note=note))
 
 
-def _usage(held: dict[str, JsonValue]) -> JsonValue:
+def _usage(usage: dict[str, JsonValue]) -> JsonValue:
     """Token counts under the API's names; the client's are flat."""
-    flat = {key: count(value) for key, value in held.items()}
-    made: dict[str, JsonValue] = {
+    flat = {key: count(value) for key, value in usage.items()}
+    counts: dict[str, JsonValue] = {
         key: flat[key] for key in ("input_tokens", "output_tokens", "total_tokens") if flat.get(key) is not None
     }
     for name, inner, key in (
@@ -128,8 +130,8 @@ def _usage(held: dict[str, JsonValue]) -> JsonValue:
         ("output_tokens_details", "reasoning_tokens", "reasoning_output_tokens"),
     ):
         if flat.get(key) is not None:
-            made[name] = {inner: flat[key]}
-    return made
+            counts[name] = {inner: flat[key]}
+    return counts
 
 
 SAID_TYPES = frozenset(
@@ -172,7 +174,7 @@ class CodexStep:
     time: float | None = None
     context: dict[str, JsonValue] = field(default_factory=dict)
     usage: dict[str, JsonValue] = field(default_factory=dict)
-    kept: dict[str, JsonValue] = field(default_factory=dict)
+    unsent: dict[str, JsonValue] = field(default_factory=dict)
 
 
 def steps(lines: Iterable[Line]) -> Iterator[CodexStep]:
@@ -185,7 +187,7 @@ def steps(lines: Iterable[Line]) -> Iterator[CodexStep]:
             context = {**context, **payload}
         elif kind == "session_meta":
             context = {**context, "session_meta": payload}
-            yield CodexStep("other", line.number, kept={f"line {line.number}": line.value})
+            yield CodexStep("other", line.number, unsent={f"line {line.number}": line.value})
         elif kind == "event_msg" and open_step and payload.get("type") == "token_count":
             open_step.usage = mapping(mapping(payload.get("info")).get("last_token_usage")) or open_step.usage
         step = _step(kind, payload, line)
@@ -196,7 +198,7 @@ def steps(lines: Iterable[Line]) -> Iterator[CodexStep]:
             open_step.items += step.items
             continue
         if open_step and step.kind == "other":
-            open_step.kept |= step.kept
+            open_step.unsent |= step.unsent
             continue
         if open_step:
             yield open_step
@@ -226,7 +228,7 @@ def _step(kind: str, payload: dict[str, JsonValue], line: Line) -> CodexStep | N
         return CodexStep("aborted", line.number, [], time)
     if kind in ("session_meta", "turn_context") or (kind == "event_msg" and text(payload.get("type")) in _REPEATED):
         return None
-    return CodexStep("other", line.number, [], time, kept={f"line {line.number}": line.value})
+    return CodexStep("other", line.number, [], time, unsent={f"line {line.number}": line.value})
 
 
 def _is_answer(item: dict[str, JsonValue]) -> bool:

@@ -65,32 +65,32 @@ def _turns(
 ) -> Iterator[TranscriptTurn]:
     heard: SharedHistory | None = None
     model: str | None = None
-    kept: dict[str, JsonValue] = {"chat": about} if about else {}
+    beside: dict[str, JsonValue] = {"chat": about} if about else {}
     is_open = False
     for number, message in enumerate(messages, 1):
         id = text(message.get("id")) or f"message {number}"
         if message.get("type") == "gemini":
-            thoughts, said = model_parts(message, damage)
+            thoughts, answer = model_parts(message, damage)
             model = text(message.get("model")) or model
-            held = unsent_fields(message)
+            fields = unsent_fields(message)
             yield _answered_turn(
-                id, message, heard, model, {**kept, **({"message": held} if held else {})}, thoughts + said
+                id, message, heard, model, {**beside, **({"message": fields} if fields else {})}, thoughts + answer
             )
-            kept = {}
-            heard = extend_history(heard, _content("model", said))
-            given = results(message, damage)
-            heard, is_open = extend_history(heard, _content("user", given)), bool(given)
+            beside = {}
+            heard = extend_history(heard, _content("model", answer))
+            result_parts = results(message, damage)
+            heard, is_open = extend_history(heard, _content("user", result_parts)), bool(result_parts)
         elif message.get("type") == "user":
             parts = parts_of(message.get("content"), damage)
             heard, is_open = extend_history(heard, _content("user", parts)), is_open or bool(parts)
         else:
-            kept[id] = message
+            beside[id] = message
             if message.get("type") not in _SHOWN:
                 damage.unknown("a message", message.get("type"))
     if is_open and messages:
         note = "the chat ends here; this next request was not sent"
         like = reconstructed_exchange(
-            "end", lacks=LACKS, note=note, client="gemini-cli", state=State.INCOMPLETE, meta=kept
+            "end", lacks=LACKS, note=note, client="gemini-cli", state=State.INCOMPLETE, meta=beside
         )
         yield TranscriptTurn(like, _PROTOCOL, heard, model)
 
@@ -104,11 +104,11 @@ def _answered_turn(
     message: dict[str, JsonValue],
     heard: SharedHistory | None,
     model: str | None,
-    kept: dict[str, JsonValue],
+    beside: dict[str, JsonValue],
     parts: Parts,
 ) -> TranscriptTurn:
     like = reconstructed_exchange(
-        id, lacks=LACKS, started_at=epoch(message.get("timestamp")), client="gemini-cli", meta=kept
+        id, lacks=LACKS, started_at=epoch(message.get("timestamp")), client="gemini-cli", meta=beside
     )
     body: dict[str, JsonValue] = {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]}
     usage = usage_metadata(message)
@@ -149,8 +149,8 @@ def messages_of(
     return about, list(messages.values())
 
 
-def _by_id(held: JsonValue, damage: ImportDamage) -> dict[str, dict[str, JsonValue]]:
-    messages = damage.objects(held, "a message")
+def _by_id(value: JsonValue, damage: ImportDamage) -> dict[str, dict[str, JsonValue]]:
+    messages = damage.objects(value, "a message")
     return {text(m.get("id")) or f"message {n}": m for n, m in enumerate(messages, 1)}
 
 
@@ -162,11 +162,11 @@ def _rewind(messages: dict[str, dict[str, JsonValue]], id: str) -> None:
 
 def parts_of(content: JsonValue, damage: ImportDamage) -> Parts:
     """Parts of a content: a string, a part, or a list of both."""
-    held = content if isinstance(content, list) else [content]
-    for part in held:
+    items = content if isinstance(content, list) else [content]
+    for part in items:
         if part is not None and not isinstance(part, str | dict):
             damage.leave_out("a part that is neither text nor an object")
-    return [{"text": p} if isinstance(p, str) else p for p in held if p and isinstance(p, str | dict)]
+    return [{"text": p} if isinstance(p, str) else p for p in items if p and isinstance(p, str | dict)]
 
 
 def model_parts(message: dict[str, JsonValue], damage: ImportDamage) -> tuple[Parts, Parts]:
@@ -194,29 +194,29 @@ def _calls(message: dict[str, JsonValue], damage: ImportDamage) -> Iterator[dict
 
 def results(message: dict[str, JsonValue], damage: ImportDamage) -> Parts:
     """Results that the client returns for the calls of a message; a call may have no result."""
-    made: Parts = []
+    response_parts: Parts = []
     for call in mappings(message.get("toolCalls")):
-        held = call.get("result")
-        if isinstance(held, str):
+        result = call.get("result")
+        if isinstance(result, str):
             about = {k: call[k] for k in ("id", "name") if isinstance(call.get(k), str)}
-            made.append({"functionResponse": {**about, "response": {"output": held}}})
+            response_parts.append({"functionResponse": {**about, "response": {"output": result}}})
         else:
-            parts = as_list(held) or [held]
-            made += [p for p in parts if isinstance(p, dict) and p]
+            parts = as_list(result) or [result]
+            response_parts += [p for p in parts if isinstance(p, dict) and p]
             if any(p is not None and not isinstance(p, dict) for p in parts):
                 damage.leave_out("a part of a result that is not an object")
-    return made
+    return response_parts
 
 
 def unsent_fields(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Fields of a message that are not sent."""
-    kept = rest(message, "type", "content", "thoughts", "tokens", "toolCalls", "timestamp", "model")
+    fields = rest(message, "type", "content", "thoughts", "tokens", "toolCalls", "timestamp", "model")
     calls = [rest(call, "args", "result", "name") for call in mappings(message.get("toolCalls"))]
-    return {**kept, **({"toolCalls": calls} if calls else {})}
+    return {**fields, **({"toolCalls": calls} if calls else {})}
 
 
 def usage_metadata(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Token counts under the API's names."""
     tokens = mapping(message.get("tokens"))
-    made = {name: count(tokens.get(key)) for key, name in _COUNTS.items()}
-    return {name: number for name, number in made.items() if number is not None}
+    counts = {name: count(tokens.get(key)) for key, name in _COUNTS.items()}
+    return {name: number for name, number in counts.items() if number is not None}

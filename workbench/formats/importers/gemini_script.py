@@ -38,22 +38,22 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def _exchanges(lines: Iterator[Line], damage: ImportDamage) -> Iterator[Exchange]:
     for line in lines:
-        held = line.value.get("response")
-        if not isinstance(held, dict | list):
+        response = line.value.get("response")
+        if not isinstance(response, dict | list):
             damage.add(f"line {line.number}: no response")
             continue
-        kept: dict[str, JsonValue] = {
+        about: dict[str, JsonValue] = {
             "method": text(line.value.get("method")),
             **rest(line.value, "method", "response"),
         }
-        is_stream = isinstance(held, list)
+        is_stream = isinstance(response, list)
         yield Exchange(
             f"line {line.number}",
-            response=_stream(held) if isinstance(held, list) else HttpResponse(body=_body(dumps(held))),
+            response=_stream(response) if isinstance(response, list) else HttpResponse(body=_body(dumps(response))),
             origin=Origin.RECONSTRUCTED,
             client="gemini-cli",
             note=f"{_NOTE}; the importer added the framing of the stream" if is_stream else _NOTE,
-            meta={**kept, **(SYNTHESISED if is_stream else {})},
+            meta={**about, **(SYNTHESISED if is_stream else {})},
         )
 
 

@@ -205,8 +205,8 @@ def _version(plain: dict[str, JsonValue]) -> str:
 
 
 def _frames(messages: JsonValue, started: float | None) -> tuple[Frame, ...]:
-    held = messages if isinstance(messages, list) else []
-    return tuple(_frame(m, started) for m in held if isinstance(m, dict))
+    entries = messages if isinstance(messages, list) else []
+    return tuple(_frame(m, started) for m in entries if isinstance(m, dict))
 
 
 def _frame(message: dict[str, JsonValue], started: float | None) -> Frame:

@@ -66,28 +66,28 @@ def _exchanges(data: bytes, damage: ImportDamage) -> Iterator[Exchange]:
             damage.add(f"exchange {number}: {error.what}")
 
 
-def _exchange(number: str, asked: bytes, answered: bytes, *, is_whole: bool) -> Exchange:
-    line = _REQUEST.match(asked)
+def _exchange(number: str, request_text: bytes, response_text: bytes, *, is_whole: bool) -> Exchange:
+    line = _REQUEST.match(request_text)
     if not line:
         raise UnreadableInput("the request has no request line")
-    status = _STATUS.match(answered)
-    if answered and not status:
+    status = _STATUS.match(response_text)
+    if response_text and not status:
         raise UnreadableInput("the response has no status line")
-    sent = _message(asked, line.end())
+    message = _message(request_text, line.end())
     url = line[2].decode("latin-1")
-    host = sent.headers.get("host")
+    host = message.headers.get("host")
     request = HttpRequest(
         line[1].decode("latin-1").upper(),
         f"https://{host}{url}" if url.startswith("/") and host else url,
-        sent.headers,
-        sent.body,
+        message.headers,
+        message.body,
         line[3].decode("latin-1"),
     )
     response = None
     if status:
-        came = _message(answered, status.end())
+        reply = _message(response_text, status.end())
         reason = (status[3] or b"").decode("latin-1")
-        response = HttpResponse(int(status[2]), came.headers, came.body, reason, status[1].decode("latin-1"))
+        response = HttpResponse(int(status[2]), reply.headers, reply.body, reason, status[1].decode("latin-1"))
     state = State.COMPLETE if response and is_whole else State.INCOMPLETE
     return Exchange(number, request=request, response=response, state=state)
 

@@ -65,9 +65,9 @@ def read(data: bytes, name: str) -> TranscriptSession:
     turns: list[TranscriptTurn] = []
     for where, value, model in _samples(data, damage):
         sample = InspectSample(value, damage)
-        made = list(_turns(sample, where, model))
-        turns += made
-        if not made and not {"messages", "events", "transcript"} & value.keys():
+        sample_turns = list(_turns(sample, where, model))
+        turns += sample_turns
+        if not sample_turns and not {"messages", "events", "transcript"} & value.keys():
             damage.add(f"{where}: no model was called")
     if not turns:
         raise damage.refuse("no model was called")
@@ -121,7 +121,7 @@ def _turns(sample: InspectSample, where: str, model: str) -> Iterator[Transcript
 
 
 def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -> Exchange:
-    kept = rest(event, "input", "input_refs", "tools", "output", "call", "event", "timestamp")
+    about = rest(event, "input", "input_refs", "tools", "output", "call", "event", "timestamp")
     call = mapping(event.get("call"))
     is_held = isinstance(call.get("request"), dict)
     words = "the provider's body, stored as parsed JSON" if is_held else note
@@ -133,7 +133,7 @@ def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -
         started_at=epoch(event.get("timestamp")),
         client="inspect_ai",
         state=State.INCOMPLETE if error or event.get("pending") is True else State.COMPLETE,
-        meta={"sample_id": where, "event": kept},
+        meta={"sample_id": where, "event": about},
     )
     time = call.get("time", mapping(event.get("output")).get("time"))
     return replace(like, duration=float(time)) if isinstance(time, int | float) and 0 <= time < 1e9 else like
@@ -204,26 +204,26 @@ def _from_history(
     system: tuple[Part, ...] = ()
     heard: SharedHistory | None = None
     answered: SharedHistory | None = None
-    kept = {"sample": about}
+    beside = {"sample": about}
     count = 0
     for message in as_list(sample.value.get("messages")):
-        held = mapping(message)
+        entry = mapping(message)
         before = heard
-        if held.get("role") == "assistant":
+        if entry.get("role") == "assistant":
             count += 1
-            event: dict[str, JsonValue] = {"output": {"choices": [{"message": held}], "model": held.get("model")}}
+            event: dict[str, JsonValue] = {"output": {"choices": [{"message": entry}], "model": entry.get("model")}}
             like = _like(event, f"{where} answer {count}", where, note="the log has no events")
             yield _written_turn(
-                sample, event, _keeping(like, kept), model, TranscriptTurn(like, protocol, heard, system=system)
+                sample, event, _keeping(like, beside), model, TranscriptTurn(like, protocol, heard, system=system)
             )
-            kept = {}
+            beside = {}
         system, heard = sample.extend(system, heard, message, protocol)
-        if held.get("role") == "assistant" and heard is not before:
+        if entry.get("role") == "assistant" and heard is not before:
             answered = heard
     if heard is not answered:
         like = _like({"pending": True}, f"{where} end", where, note="the log ends here; this next request was not sent")
         yield _written_turn(
-            sample, {}, _keeping(like, kept), model, TranscriptTurn(like, protocol, heard, system=system)
+            sample, {}, _keeping(like, beside), model, TranscriptTurn(like, protocol, heard, system=system)
         )
 
 
@@ -249,7 +249,7 @@ class Archive:
         import zipfile
 
         self._data = data
-        self._left = MAX_UNPACKED
+        self._budget = MAX_UNPACKED
         try:
             with zipfile.ZipFile(BytesIO(data)) as archive:
                 members = archive.infolist()
@@ -288,7 +288,7 @@ class Archive:
             unpacked = decode_body(Body(raw, encoding=_CODINGS[member.compress_type]))
         else:
             raise WireError(f"compression method {member.compress_type} is not supported")
-        self._left -= len(unpacked)
-        if self._left < 0:
+        self._budget -= len(unpacked)
+        if self._budget < 0:
             raise WireError(f"the members unpack to more than {MAX_UNPACKED:,} bytes")
         return unpacked

@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> MemorySession:
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of observations."""
     generations = (row for row in rows if text(row.value.get("type")).upper() == "GENERATION")
-    return [made for row in generations for made in _store.build(row, damage, _exchange)]
+    return [exchange for row in generations for exchange in _store.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -51,23 +51,23 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
 
 
 def _sides(row: dict[str, JsonValue]) -> StoredSides:
-    asked, said = parse_text(row.get("input")), parse_text(row.get("output"))
+    input_value, output_value = parse_text(row.get("input")), parse_text(row.get("output"))
     tools = parse_text(row.get("tool_definitions"))
     known: dict[str, JsonValue] = {
         "model": row.get("provided_model_name") or row.get("providedModelName") or row.get("model"),
         "modelparameters": object_of(row.get("model_parameters") or row.get("modelParameters")),
         **({"tools": tools} if isinstance(tools, list) and tools else {}),
     }
-    if isinstance(asked, str) and asked:
-        asked = [{"role": "user", "content": asked}]
-    request = request_in(asked, known)
-    if request is None and isinstance(asked, dict) and "role" in asked:
-        request = request_in([asked], known)
+    if isinstance(input_value, str) and input_value:
+        input_value = [{"role": "user", "content": input_value}]
+    request = request_in(input_value, known)
+    if request is None and isinstance(input_value, dict) and "role" in input_value:
+        request = request_in([input_value], known)
     failed = text(row.get("level")).upper() == "ERROR"
     message = text(row.get("status_message") or row.get("statusMessage"))
     failure: JsonValue = {"message": message or "the generation failed"} if failed else None
-    answer = None if failed or said in (None, "", {}) else answer_in(said, known)
+    answer = None if failed or output_value in (None, "", {}) else answer_in(output_value, known)
     missing = () if request or answer else (NO_IO,)
-    if request is None and asked:
+    if request is None and input_value:
         missing = ("the input of this generation is not a list of messages",)
     return StoredSides(request, answer, 0 if failed else 200, "", failure, missing)

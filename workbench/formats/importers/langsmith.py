@@ -33,7 +33,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of runs, and of the runs below them."""
-    return [made for row in _runs(rows) for made in _store.build(row, damage, _exchange)]
+    return [exchange for row in _runs(rows) for exchange in _store.build(row, damage, _exchange)]
 
 
 def _runs(rows: Iterable[StoreRow], depth: int = 0) -> Iterable[StoreRow]:
@@ -62,7 +62,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
 
 
 def _sides(row: dict[str, JsonValue]) -> StoredSides:
-    asked, said = parse_text(row.get("inputs")), parse_text(row.get("outputs"))
+    inputs, outputs = parse_text(row.get("inputs")), parse_text(row.get("outputs"))
     extra = object_of(row.get("extra"))
     parameters = {k: v for k, v in object_of(extra.get("invocation_params")).items() if not k.startswith("_")}
     metadata = object_of(extra.get("metadata"))
@@ -70,9 +70,9 @@ def _sides(row: dict[str, JsonValue]) -> StoredSides:
         "model": parameters.get("model") or parameters.get("model_name") or metadata.get("ls_model_name"),
         "invocationparams": parameters,
     }
-    request = request_in(asked, known)
+    request = request_in(inputs, known)
     error = text(row.get("error"))
     failure: JsonValue = {"message": error} if error else None
-    answer = None if failure or not said else answer_in(said, known)
+    answer = None if failure or not outputs else answer_in(outputs, known)
     missing = () if request or answer else (NO_IO,)
     return StoredSides(request, answer, 0 if failure else 200, "", failure, missing)

@@ -35,7 +35,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of payloads."""
-    return [made for row in rows if calls_model(row.value) for made in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows if calls_model(row.value) for exchange in _store.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -58,12 +58,12 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     known = {**fields(row), "model": text(row.get("model_group")) or row.get("model")}
     if is_redacted(messages):
         return StoredSides(missing=(NOT_LOGGED,))
-    asked, said = _store.parse_text(messages), _store.parse_text(response)
-    if isinstance(asked, str) and asked:
-        asked = [{"role": "user", "content": asked}]
-    request = request_in(asked, known) if asked else None
+    input_value, output_value = _store.parse_text(messages), _store.parse_text(response)
+    if isinstance(input_value, str) and input_value:
+        input_value = [{"role": "user", "content": input_value}]
+    request = request_in(input_value, known) if input_value else None
     failure, status = failure_of(row)
-    answer = None if failure or is_redacted(said) else answer_in(said, known) or said or None
+    answer = None if failure or is_redacted(output_value) else answer_in(output_value, known) or output_value or None
     answer = in_protocol_of(url_of(row), answer)
     cuts = {"request": tuple(_store.cut_places(request, is_cut)), "response": tuple(_store.cut_places(answer, is_cut))}
     missing = () if request else ("messages are not stored: LiteLLM did not log them",)

@@ -33,7 +33,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of rows."""
-    return [made for row in rows if calls_model(row.value) for made in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows if calls_model(row.value) for exchange in _store.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:

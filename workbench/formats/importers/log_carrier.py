@@ -69,10 +69,10 @@ def _first_texts(head: bytes) -> Iterator[bytes]:
 
 def _close(literal: bytes) -> bytes:
     """A truncated JSON text, without an incomplete escape or character at its end."""
-    kept = literal[: max(1, len(literal) - 12)]
-    while kept.endswith(b"\\"):
-        kept = kept[:-1]
-    return kept + b'"'
+    head = literal[: max(1, len(literal) - 12)]
+    while head.endswith(b"\\"):
+        head = head[:-1]
+    return head + b'"'
 
 
 def _texts(data: bytes, damage: ImportDamage) -> Iterator[bytes]:

@@ -45,14 +45,14 @@ def read(data: bytes, name: str) -> MemorySession:
     damage = ImportDamage()
     exchanges: dict[str, Exchange] = {}
     for number, flow in _flows(data, damage):
-        made = _exchange(number, flow)
-        if made is None:
+        exchange = _exchange(number, flow)
+        if exchange is None:
             kind = header_text(flow.get("type"))[:40]
             damage.add(f"flow {number}: flow type {kind!r} is not supported")
-        elif made.id in exchanges:
-            exchanges[f"{made.id} ({number})"] = replace(made, id=f"{made.id} ({number})")
+        elif exchange.id in exchanges:
+            exchanges[f"{exchange.id} ({number})"] = replace(exchange, id=f"{exchange.id} ({number})")
         else:
-            exchanges[made.id] = made
+            exchanges[exchange.id] = exchange
     if not exchanges:
         raise damage.refuse("no HTTP flow")
     return MemorySession(name, tuple(with_turns(exchanges.values())), damage.as_lines(), format=TITLE)
@@ -86,11 +86,13 @@ def _exchange(number: int, flow: dict[str, JsonValue]) -> Exchange | None:
     error = mapping(flow.get("error"))
     started = epoch(request.get("timestamp_start"))
     ended = epoch(response.get("timestamp_end"))
-    kept = rest(flow, "request", "response", "id", "type", "websocket", "messages")
+    unsent = rest(flow, "request", "response", "id", "type", "websocket", "messages")
     trailers = {
-        side: held["trailers"] for side, held in (("request", request), ("response", response)) if held.get("trailers")
+        side: message["trailers"]
+        for side, message in (("request", request), ("response", response))
+        if message.get("trailers")
     }
-    made = Exchange(
+    exchange = Exchange(
         header_text(flow.get("id")) or f"flow {number}",
         request=_request(request) if request else None,
         response=_response(response) if response else None,
@@ -98,47 +100,47 @@ def _exchange(number: int, flow: dict[str, JsonValue]) -> Exchange | None:
         started_at=started,
         duration=ended - started if started and ended and ended >= started else None,
         note=f"mitmproxy: {header_text(error.get('msg'))[:200]}" if error else "",
-        meta={"flow": _plain(kept | ({"trailers": trailers} if trailers else {}))},
+        meta={"flow": _plain(unsent | ({"trailers": trailers} if trailers else {}))},
     )
     if messages is None:
-        return made
-    return replace(made, kind=ExchangeKind.WEBSOCKET, frames=tuple(_frames(messages, started)))
+        return exchange
+    return replace(exchange, kind=ExchangeKind.WEBSOCKET, frames=tuple(_frames(messages, started)))
 
 
-def _request(held: dict[str, JsonValue]) -> HttpRequest:
-    headers = headers_of(held.get("headers"))
+def _request(message: dict[str, JsonValue]) -> HttpRequest:
+    headers = headers_of(message.get("headers"))
     return HttpRequest(
-        method=header_text(held.get("method")) or "GET",
-        url=_url(held),
+        method=header_text(message.get("method")) or "GET",
+        url=_url(message),
         headers=headers,
-        body=_body(held, headers),
-        http_version=header_text(held.get("http_version")),
+        body=_body(message, headers),
+        http_version=header_text(message.get("http_version")),
     )
 
 
-def _url(held: dict[str, JsonValue]) -> str:
-    scheme, host, path = (header_text(held.get(key)) for key in ("scheme", "host", "path"))
-    port = whole(held.get("port"))
+def _url(message: dict[str, JsonValue]) -> str:
+    scheme, host, path = (header_text(message.get(key)) for key in ("scheme", "host", "path"))
+    port = whole(message.get("port"))
     authority = f"[{host}]" if ":" in host and not host.startswith("[") else host
     if port and port != _PORTS.get(scheme):
         authority = f"{authority}:{port}"
     return f"{scheme or 'http'}://{authority}{path}" if host else path
 
 
-def _response(held: dict[str, JsonValue]) -> HttpResponse:
-    headers = headers_of(held.get("headers"))
-    status = whole(held.get("status_code", held.get("code")))
+def _response(message: dict[str, JsonValue]) -> HttpResponse:
+    headers = headers_of(message.get("headers"))
+    status = whole(message.get("status_code", message.get("code")))
     return HttpResponse(
         status=status if 0 <= status < 1000 else 0,
         headers=headers,
-        body=_body(held, headers),
-        reason=header_text(held.get("reason")),
-        http_version=header_text(held.get("http_version")),
+        body=_body(message, headers),
+        reason=header_text(message.get("reason")),
+        http_version=header_text(message.get("http_version")),
     )
 
 
-def _body(held: dict[str, JsonValue], headers: Headers) -> Body:
-    content = held.get("content")
+def _body(message: dict[str, JsonValue], headers: Headers) -> Body:
+    content = message.get("content")
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
     return body_of(content, headers) if isinstance(content, bytes) else Body(is_raw=False, note=_NOT_KEPT)
@@ -205,15 +207,15 @@ def read_tnetstring(data: bytes, at: int, end: int, depth: int = 0) -> tuple[Jso
 
 
 def _container(data: bytes, at: int, end: int, kind: bytes, depth: int) -> JsonValue:
-    held: list[JsonValue] = []
+    items: list[JsonValue] = []
     while at < end:
         value, at = read_tnetstring(data, at, end, depth + 1)
-        held.append(value)
+        items.append(value)
     if kind == b"]":
-        return held
-    if len(held) % 2:
+        return items
+    if len(items) % 2:
         raise WireError(f"a key without a value before byte {end:,}")
-    return {_key(name): value for name, value in zip(held[::2], held[1::2], strict=True)}
+    return {_key(name): value for name, value in zip(items[::2], items[1::2], strict=True)}
 
 
 def _key(name: JsonValue) -> str:

@@ -69,7 +69,7 @@ class _OpenCodeStep:
 
 def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[TranscriptTurn]:
     session = mapping(value.get("info"))
-    kept: dict[str, JsonValue] = {"session": session} if session else {}
+    unsent: dict[str, JsonValue] = {"session": session} if session else {}
     heard: SharedHistory | None = None
     model, protocol, is_asking = "", protocols.MOST_COMMON, False
     for number, message in enumerate(damage.objects(value.get("messages"), "a message"), 1):
@@ -77,18 +77,18 @@ def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[Transc
         parts = list(damage.objects(message.get("parts"), "a part"))
         _note_unknown(info, parts, damage)
         if info.get("role") != "assistant":
-            said = tuple(_user_parts(parts))
-            heard, is_asking = extend_history(heard, Message("user", said)), is_asking or bool(said)
-            kept |= {f"message {number}": rest(info, "role")} if rest(info, "role") else {}
+            content = tuple(_user_parts(parts))
+            heard, is_asking = extend_history(heard, Message("user", content)), is_asking or bool(content)
+            unsent |= {f"message {number}": rest(info, "role")} if rest(info, "role") else {}
             continue
         if info.get("summary") is True:  # the answer to a request for a summary starts the history anew
             heard = None
         model, protocol = text(info.get("modelID")), _protocol(info)
         for n, step in enumerate(_steps(parts), 1):
             yield _answered_turn(
-                info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", heard, session, kept
+                info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", heard, session, unsent
             )
-            kept = {}
+            unsent = {}
             heard = extend_history(heard, Message("assistant", tuple(_model_parts(step, protocol))))
             results = list(_results(step))
             for result in results:
@@ -97,7 +97,7 @@ def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[Transc
     if is_asking:
         note = "the session ends here; this next request was not sent"
         like = reconstructed_exchange(
-            "end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=kept
+            "end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=unsent
         )
         yield TranscriptTurn(like, protocol, heard, model or None)
 
@@ -172,8 +172,8 @@ def _model_parts(step: _OpenCodeStep, protocol: str) -> Iterator[Part]:
 def _signature(metadata: dict[str, JsonValue]) -> str:
     """Proof of reasoning, stored under the provider's name."""
     names = ("signature", "thoughtSignature", "reasoningEncryptedContent", "redactedData")
-    held = (text(mapping(provider).get(n)) for provider in metadata.values() for n in names)
-    return next((proof for proof in held if proof), "")
+    proofs = (text(mapping(provider).get(n)) for provider in metadata.values() for n in names)
+    return next((proof for proof in proofs if proof), "")
 
 
 def _results(step: _OpenCodeStep) -> Iterator[ToolResultIR]:
@@ -184,10 +184,10 @@ def _results(step: _OpenCodeStep) -> Iterator[ToolResultIR]:
         status = state.get("status")
         if status == "completed":
             is_cleared = mapping(state.get("time")).get("compacted") is not None
-            said = _CLEARED if is_cleared else text(state.get("output"))
+            output = _CLEARED if is_cleared else text(state.get("output"))
         else:
-            said = text(state.get("error")) if status == "error" else _UNANSWERED
-        content: list[Part] = [Text(said)] if said else []
+            output = text(state.get("error")) if status == "error" else _UNANSWERED
+        content: list[Part] = [Text(output)] if output else []
         content += [m for f in mappings(state.get("attachments")) if (m := _file(f))]
         name = text(part.get("tool")) or None
         is_error = None if status == "completed" else True
@@ -200,7 +200,7 @@ def _answered_turn(
     id: str,
     heard: SharedHistory | None,
     session: dict[str, JsonValue],
-    kept: dict[str, JsonValue],
+    unsent: dict[str, JsonValue],
 ) -> TranscriptTurn:
     protocol, model = _protocol(info), text(info.get("modelID")) or None
     parts = tuple(_model_parts(step, protocol))
@@ -215,7 +215,7 @@ def _answered_turn(
         started_at=_created_at(info),
         client=_client(session),
         state=State.ABORTED if error else State.COMPLETE,
-        meta={**kept, "message": info, "parts": beside},
+        meta={**unsent, "message": info, "parts": beside},
     )
     usage = _usage(mapping(step.finish.get("tokens")) or mapping(info.get("tokens")))
     answer = answer_of(protocol, parts, model=model, stop=_STOPS.get(stop), usage=usage)
@@ -232,6 +232,6 @@ def _usage(tokens: dict[str, JsonValue]) -> Usage | None:
     if not tokens:
         return None
     cache = mapping(tokens.get("cache"))
-    thought, said = count(tokens.get("reasoning")), count(tokens.get("output"))
-    whole = None if said is None else said + (thought or 0)
+    thought, output_tokens = count(tokens.get("reasoning")), count(tokens.get("output"))
+    whole = None if output_tokens is None else output_tokens + (thought or 0)
     return Usage(count(tokens.get("input")), whole, count(cache.get("read")), count(cache.get("write")), thought)

@@ -53,7 +53,7 @@ class Talk:
     """Messages of one span. ``answer`` is None if the span has none."""
 
     system: tuple[Part, ...] = ()
-    asked: list[Message] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
     answer: tuple[Part, ...] | None = None
     finish: str = ""
     tools: tuple[ToolDef, ...] = ()
@@ -61,24 +61,24 @@ class Talk:
 
 def talk_of(span: OtelSpan, protocol: str) -> Talk:
     """Input and output messages of a span."""
-    held = dict(span.attributes)
+    attributes = dict(span.attributes)
     for event in span.events:
         if event.name == DETAILS:
-            held |= event.attributes
-    asked, answered = _attributes(held)
-    if not asked and not answered:
-        asked, answered = _events(span)
-    talk = Talk(tools=tuple(_tools(held)))
-    instructions = parse_structured(held.get("gen_ai.system_instructions"))
+            attributes |= event.attributes
+    inputs, outputs = _attributes(attributes)
+    if not inputs and not outputs:
+        inputs, outputs = _events(span)
+    talk = Talk(tools=tuple(_tools(attributes)))
+    instructions = parse_structured(attributes.get("gen_ai.system_instructions"))
     for part in as_list(instructions) or ([instructions] if instructions else []):
         talk.system += tuple(_parts(part, protocol))
-    for value in asked:
+    for value in inputs:
         message = _message(value, protocol)
-        if message.role == "system" and not talk.asked:
+        if message.role == "system" and not talk.messages:
             talk.system += message.parts
         elif message.parts:
-            talk.asked.append(message)
-    for value in answered[:1]:
+            talk.messages.append(message)
+    for value in outputs[:1]:
         talk.answer = _message({**value, "role": "assistant"}, protocol).parts
         talk.finish = text(value.get("finish_reason"))
     _number(talk)
@@ -87,11 +87,11 @@ def talk_of(span: OtelSpan, protocol: str) -> Talk:
 
 def _number(talk: Talk) -> None:
     """Add ids to calls and results without one; a result answers the first open call of its name."""
-    said = [*talk.asked, Message("assistant", talk.answer or ())]
+    messages = [*talk.messages, Message("assistant", talk.answer or ())]
     waiting: list[tuple[str | None, str]] = []
-    made: list[Message] = []
+    result: list[Message] = []
     count = 0
-    for message in said:
+    for message in messages:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCallIR) and part.id is None:
@@ -102,81 +102,83 @@ def _number(talk: Talk) -> None:
                 named = next((n for n, (name, _) in enumerate(waiting[:_MOST_OPEN]) if part.name in (None, name)), None)
                 part = part if named is None else replace(part, tool_call_id=waiting.pop(named)[1])
             parts.append(part)
-        made.append(replace(message, parts=tuple(parts)))
-    talk.asked = made[:-1]
-    talk.answer = talk.answer and made[-1].parts
+        result.append(replace(message, parts=tuple(parts)))
+    talk.messages = result[:-1]
+    talk.answer = talk.answer and result[-1].parts
 
 
 Values = list[dict[str, JsonValue]]
 
 
-def _attributes(held: dict[str, JsonValue]) -> tuple[Values, Values]:
+def _attributes(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:
     """(input, output) messages from attributes, in the first form that is used."""
-    parts = objects_in(held.get("gen_ai.input.messages")), objects_in(held.get("gen_ai.output.messages"))
+    parts = objects_in(attributes.get("gen_ai.input.messages")), objects_in(attributes.get("gen_ai.output.messages"))
     if any(parts):
         return parts
     inference = tuple(
-        [mapping(m.get("message")) or m for m in mappings(below(held, f"llm.{side}_messages."))]
+        [mapping(m.get("message")) or m for m in mappings(below(attributes, f"llm.{side}_messages."))]
         for side in ("input", "output")
     )
     if any(inference):
         return inference[0], inference[1]
-    whole = _whole(held.get("gen_ai.prompt"), "user"), _whole(held.get("gen_ai.completion"), "assistant")
+    whole = _whole(attributes.get("gen_ai.prompt"), "user"), _whole(attributes.get("gen_ai.completion"), "assistant")
     if any(whole):
         return whole
-    return list(mappings(below(held, "gen_ai.prompt."))), list(mappings(below(held, "gen_ai.completion.")))
+    return list(mappings(below(attributes, "gen_ai.prompt."))), list(mappings(below(attributes, "gen_ai.completion.")))
 
 
-def _whole(held: JsonValue, role: str) -> Values:
+def _whole(attribute: JsonValue, role: str) -> Values:
     """Messages in one attribute: a list, an object around it, an object with the completion, or plain text."""
-    value = parse_structured(held)
+    value = parse_structured(attribute)
     if isinstance(value, list):
         return objects_in(value)
     if isinstance(value, dict):
         inner = value.get("messages", value.get("choices"))
         if isinstance(inner, list):
             return [mapping(m.get("message")) or m for m in mappings(inner)]
-        said = first(value, "completion", "content", "text", "prompt")
-        return [{"role": role, **value, "content": said}] if said is not None or "tool_calls" in value else []
+        content = first(value, "completion", "content", "text", "prompt")
+        return [{"role": role, **value, "content": content}] if content is not None or "tool_calls" in value else []
     return [{"role": role, "content": value}] if isinstance(value, str) and value else []
 
 
 def _events(span: OtelSpan) -> tuple[Values, Values]:
-    asked: Values = []
-    answered: Values = []
+    inputs: Values = []
+    outputs: Values = []
     for event in span.events:
-        held = event.attributes
+        attributes = event.attributes
         if event.name in _MESSAGE_EVENTS:
-            role = text(held.get("role")) or _MESSAGE_EVENTS[event.name]
-            asked.append({**held, **mapping(parse_structured(held.get("gen_ai.event.content"))), "role": role})
+            role = text(attributes.get("role")) or _MESSAGE_EVENTS[event.name]
+            inputs.append(
+                {**attributes, **mapping(parse_structured(attributes.get("gen_ai.event.content"))), "role": role}
+            )
         elif event.name == "gen_ai.choice":
-            whole = held | mapping(parse_structured(held.get("gen_ai.event.content")))
+            whole = attributes | mapping(parse_structured(attributes.get("gen_ai.event.content")))
             message = mapping(parse_structured(whole.get("message"))) or mapping(below(whole, "message."))
-            answered.append({**whole, **message})
+            outputs.append({**whole, **message})
         elif event.name == "gen_ai.content.prompt":
-            asked += objects_in(held.get("gen_ai.prompt"))
+            inputs += objects_in(attributes.get("gen_ai.prompt"))
         elif event.name == "gen_ai.content.completion":
-            answered += objects_in(held.get("gen_ai.completion"))
-    return asked, answered
+            outputs += objects_in(attributes.get("gen_ai.completion"))
+    return inputs, outputs
 
 
 def _message(value: dict[str, JsonValue], protocol: str) -> Message:
     role = _ROLES.get(text(value.get("role")), text(value.get("role")) or "user")
     calls = list(_calls(value.get("tool_calls")))
-    parts = [p for held in as_list(value.get("parts")) for p in _parts(held, protocol)]
-    said = list(_content(value, protocol))
+    parts = [p for entry in as_list(value.get("parts")) for p in _parts(entry, protocol)]
+    content = list(_content(value, protocol))
     if role == "tool":
         results = [p for p in parts if isinstance(p, ToolResultIR)]
         if not results:
             id = text(first(value, "tool_call_id", "id")) or None
-            results = [ToolResultIR(id, tuple(said or parts), name=text(value.get("name")) or None)]
+            results = [ToolResultIR(id, tuple(content or parts), name=text(value.get("name")) or None)]
         return Message("tool", tuple(results))
     if any(isinstance(p, ToolResultIR) for p in parts):
         return Message("tool", tuple(p for p in parts if isinstance(p, ToolResultIR)))
     thought = text(first(value, "reasoning_content", "reasoning", "thinking"))
     before = [reasoning(protocol, thought)] if thought and role == "assistant" else []
     known = role if role in ("system", "assistant") else "user"
-    return Message(known, (*before, *said, *parts, *calls))
+    return Message(known, (*before, *content, *parts, *calls))
 
 
 def _content(value: dict[str, JsonValue], protocol: str) -> Iterator[Part]:
@@ -192,20 +194,20 @@ def _content(value: dict[str, JsonValue], protocol: str) -> Iterator[Part]:
         yield Text(text(value["content"]))
 
 
-def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
+def _parts(value: JsonValue, protocol: str) -> Iterator[Part]:
     """Parts of a message in any form."""
-    if isinstance(held, str):
-        yield from (Text(held),) if held else ()
+    if isinstance(value, str):
+        yield from (Text(value),) if value else ()
         return
-    part = mapping(held)
+    part = mapping(value)
     kind = text(part.get("type"))
     if kind in ("tool_call", "tool_use"):
         yield from _calls([part])
     elif kind in ("tool_call_response", "tool_result"):
         result = parse_structured(first(part, "response", "result", "content"))
         content = content_parts(result) if isinstance(result, str | list) else ()
-        said = content or ((Text(dumps(result).decode("utf-8", "replace")),) if result else ())
-        yield ToolResultIR(text(first(part, "id", "tool_call_id", "tool_use_id")) or None, said)
+        result_content = content or ((Text(dumps(result).decode("utf-8", "replace")),) if result else ())
+        yield ToolResultIR(text(first(part, "id", "tool_call_id", "tool_use_id")) or None, result_content)
     elif kind in ("reasoning", "thinking"):
         signature = text(part.get("signature"))
         yield reasoning(protocol, text(first(part, "content", "thinking", "text")), signature)
@@ -220,9 +222,9 @@ def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
         yield from content_parts([{"type": "image", **image}] if isinstance(image, dict) and image else [part])
 
 
-def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
+def _calls(value: JsonValue) -> Iterator[ToolCallIR]:
     """Tool calls: flat, under ``function``, or under ``tool_call`` (OpenInference)."""
-    for entry in objects_in(held):
+    for entry in objects_in(value):
         call = mapping(entry.get("tool_call")) or entry
         function = mapping(call.get("function"))
         name = text(first(function, "name") or first(call, "name")) or None
@@ -239,14 +241,15 @@ def _call(id: str | None, name: str | None, arguments: JsonValue) -> ToolCallIR:
         return ToolCallIR(id, name, None, "function", raw=arguments, error=error.what)
 
 
-def _tools(held: dict[str, JsonValue]) -> Iterator[ToolDef]:
+def _tools(attributes: dict[str, JsonValue]) -> Iterator[ToolDef]:
     inference = [
-        parse_structured(first(mapping(t.get("tool")), "json_schema")) for t in mappings(below(held, "llm.tools."))
+        parse_structured(first(mapping(t.get("tool")), "json_schema"))
+        for t in mappings(below(attributes, "llm.tools."))
     ]
     found: Iterable[JsonValue] = (
-        objects_in(held.get("gen_ai.tool.definitions"))
+        objects_in(attributes.get("gen_ai.tool.definitions"))
         or inference
-        or list(mappings(below(held, "llm.request.functions.")))
+        or list(mappings(below(attributes, "llm.request.functions.")))
     )
     for tool in mappings(list(found)):
         inner = mapping(tool.get("function")) or tool
@@ -301,10 +304,10 @@ def _documents(data: bytes, damage: ImportDamage) -> Iterable[dict[str, JsonValu
 
 def is_model(attributes: Attributes) -> bool:
     """True for a span of a model call, by its operation, its kind, or its request attributes."""
-    said = first(
+    operation = first(
         attributes, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind"
     )
-    kind = text(said).lower()
+    kind = text(operation).lower()
     if kind in _OPERATIONS or kind == "llm":
         return True
     asks = any(name in attributes for name in ("gen_ai.request.model", "llm.request.model", "llm.model_name"))
@@ -313,12 +316,14 @@ def is_model(attributes: Attributes) -> bool:
 
 def turn_of(span: OtelSpan) -> TranscriptTurn:
     """The exchange of a model call, to be built."""
-    held = span.attributes
-    model = text(first(held, "gen_ai.request.model", "llm.model_name", "llm.request.model"))
-    provider = text(first(held, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "llm.vendor"))
+    attributes = span.attributes
+    model = text(first(attributes, "gen_ai.request.model", "llm.model_name", "llm.request.model"))
+    provider = text(
+        first(attributes, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "llm.vendor")
+    )
     protocol = protocol_of(provider, model)
     talk = talk_of(span, protocol)
-    is_empty = not talk.asked and talk.answer is None
+    is_empty = not talk.messages and talk.answer is None
     notes = (_NO_CONTENT if is_empty else "", f"failed: {span.error[:200]}" if span.error else "")
     like = reconstructed_exchange(
         span.id or "span",
@@ -329,7 +334,7 @@ def turn_of(span: OtelSpan) -> TranscriptTurn:
         state=State.COMPLETE if talk.answer is not None else State.INCOMPLETE,
         meta={
             "span": span.about,
-            "attributes": _other_attributes(held),
+            "attributes": _other_attributes(attributes),
             "resource": span.resource,
             **_conversation(span),
         },
@@ -337,7 +342,7 @@ def turn_of(span: OtelSpan) -> TranscriptTurn:
     if span.start and span.end and span.end >= span.start:
         like = replace(like, duration=span.end - span.start)
     heard: SharedHistory | None = None
-    for message in talk.asked:
+    for message in talk.messages:
         heard = extend_history(heard, message)
     return TranscriptTurn(
         like,
@@ -346,8 +351,8 @@ def turn_of(span: OtelSpan) -> TranscriptTurn:
         model or None,
         system=talk.system,
         tools=talk.tools,
-        members=_parameters(held, protocol),
-        answer=None if talk.answer is None else _answer(held, talk, protocol, model),
+        members=_parameters(attributes, protocol),
+        answer=None if talk.answer is None else _answer(attributes, talk, protocol, model),
     )
 
 
@@ -373,16 +378,16 @@ def _answer(attributes: Attributes, talk: Talk, protocol: str, model: str) -> Mo
 
 def _usage(attributes: Attributes) -> Usage | None:
     """Token counts; input includes cache reads, by the conventions."""
-    asked = count(
+    input_tokens = count(
         first(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
     )
-    said = count(
+    output_tokens = count(
         first(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
     )
     read = count(first(attributes, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"))
-    if asked is None and said is None:
+    if input_tokens is None and output_tokens is None:
         return None
-    return Usage(None if asked is None else max(asked - (read or 0), 0), said, read)
+    return Usage(None if input_tokens is None else max(input_tokens - (read or 0), 0), output_tokens, read)
 
 
 def _parameters(attributes: Attributes, protocol: str) -> dict[str, JsonValue]:

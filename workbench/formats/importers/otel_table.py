@@ -59,4 +59,4 @@ def _span(row: dict[str, JsonValue]) -> OtelSpan:
 def _events(row: dict[str, JsonValue]) -> list[SpanEvent]:
     """Events, which the table keeps as one list of names and one of attributes."""
     names, attributes = as_list(parse_text(row.get("Events.Name"))), as_list(parse_text(row.get("Events.Attributes")))
-    return [SpanEvent(text(name), object_of(held)) for name, held in zip(names, attributes, strict=False)]
+    return [SpanEvent(text(name), object_of(members)) for name, members in zip(names, attributes, strict=False)]

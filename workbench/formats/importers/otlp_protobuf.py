@@ -74,7 +74,7 @@ def _document(message: bytes) -> dict[str, JsonValue]:
     spans: list[JsonValue] = []
     logs: list[JsonValue] = []
     for entry in _inside(message, 1):
-        resource = {"attributes": [_pair(pair) for held in _inside(entry, 1) for pair in _inside(held, 1)]}
+        resource = {"attributes": [_pair(pair) for attributes in _inside(entry, 1) for pair in _inside(attributes, 1)]}
         scopes = [list(_inside(scope, 2)) for scope in _inside(entry, 2)]
         if any(_is_span(record) for records in scopes for record in records):
             found = [{"spans": [_span(record) for record in records]} for records in scopes]
@@ -99,54 +99,54 @@ def _is_span(record: bytes) -> bool:
 
 
 def _span(record: bytes) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = {"attributes": [], "events": []}
+    span: dict[str, JsonValue] = {"attributes": [], "events": []}
     names = {1: "traceId", 2: "spanId", 4: "parentSpanId"}
     for field in fields_of(record):
         if field.number in names and isinstance(field.value, bytes):
-            made[names[field.number]] = field.value.hex()
+            span[names[field.number]] = field.value.hex()
         elif field.number == 5:
-            made["name"] = _text(field)
+            span["name"] = _text(field)
         elif field.kind == FIXED64 and field.number in (7, 8):
-            made["startTimeUnixNano" if field.number == 7 else "endTimeUnixNano"] = str(field.value)
+            span["startTimeUnixNano" if field.number == 7 else "endTimeUnixNano"] = str(field.value)
         elif field.number == 9 and isinstance(field.value, bytes):
-            made["attributes"].append(_pair(field.value))
+            span["attributes"].append(_pair(field.value))
         elif field.number == 11 and isinstance(field.value, bytes):
-            made["events"].append(_event(field.value))
+            span["events"].append(_event(field.value))
         elif field.number == 15 and isinstance(field.value, bytes):
-            made["status"] = _status(field.value)
-    return made
+            span["status"] = _status(field.value)
+    return span
 
 
 def _event(record: bytes) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = {"attributes": [_pair(pair) for pair in _inside(record, 3)]}
+    event: dict[str, JsonValue] = {"attributes": [_pair(pair) for pair in _inside(record, 3)]}
     for field in fields_of(record):
         if field.number == 2:
-            made["name"] = _text(field)
+            event["name"] = _text(field)
         elif field.number == 1:
-            made["timeUnixNano"] = str(field.value)
-    return made
+            event["timeUnixNano"] = str(field.value)
+    return event
 
 
 def _status(record: bytes) -> dict[str, JsonValue]:
-    held = {field.number: field for field in fields_of(record)}
+    fields = {field.number: field for field in fields_of(record)}
     return {
-        **({"message": _text(held[2])} if 2 in held else {}),
-        **({"code": held[3].value} if 3 in held and isinstance(held[3].value, int) else {}),
+        **({"message": _text(fields[2])} if 2 in fields else {}),
+        **({"code": fields[3].value} if 3 in fields and isinstance(fields[3].value, int) else {}),
     }
 
 
 def _log(record: bytes) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = {"attributes": [_pair(pair) for pair in _inside(record, 6)]}
+    log: dict[str, JsonValue] = {"attributes": [_pair(pair) for pair in _inside(record, 6)]}
     for field in fields_of(record):
         if field.number == 1:
-            made["timeUnixNano"] = str(field.value)
+            log["timeUnixNano"] = str(field.value)
         elif field.number == 5 and isinstance(field.value, bytes):
-            made["body"] = _any(field.value)
+            log["body"] = _any(field.value)
         elif field.number in (9, 10) and isinstance(field.value, bytes):
-            made["traceId" if field.number == 9 else "spanId"] = field.value.hex()
+            log["traceId" if field.number == 9 else "spanId"] = field.value.hex()
         elif field.number == 12:
-            made["eventName"] = _text(field)
-    return made
+            log["eventName"] = _text(field)
+    return log
 
 
 def _pair(record: bytes, depth: int = 0) -> dict[str, JsonValue]:
@@ -164,18 +164,18 @@ def _any(record: bytes, depth: int = 0) -> dict[str, JsonValue]:
     field = next(iter(fields_of(record)), None)
     if field is None or depth > _DEEPEST:
         return {}
-    held, number = field.value, field.number
-    if isinstance(held, bytes):
+    data, number = field.value, field.number
+    if isinstance(data, bytes):
         if number == 5:
-            return {"arrayValue": {"values": [_any(value, depth + 1) for value in _inside(held, 1)]}}
+            return {"arrayValue": {"values": [_any(value, depth + 1) for value in _inside(data, 1)]}}
         if number == 6:
-            return {"kvlistValue": {"values": [_pair(value, depth + 1) for value in _inside(held, 1)]}}
-        return {"stringValue": held.decode("utf-8", "replace")} if number == 1 else {"bytesValue": held.hex()}
+            return {"kvlistValue": {"values": [_pair(value, depth + 1) for value in _inside(data, 1)]}}
+        return {"stringValue": data.decode("utf-8", "replace")} if number == 1 else {"bytesValue": data.hex()}
     if number == 4:
-        return {"doubleValue": struct.unpack("<d", held.to_bytes(8, "little"))[0]}
+        return {"doubleValue": struct.unpack("<d", data.to_bytes(8, "little"))[0]}
     if number == 2:
-        return {"boolValue": bool(held)}
-    return {"intValue": str(held - 2**64 if held >= 2**63 else held)}
+        return {"boolValue": bool(data)}
+    return {"intValue": str(data - 2**64 if data >= 2**63 else data)}
 
 
 def _text(field: WireField) -> str:

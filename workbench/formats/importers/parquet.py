@@ -66,10 +66,10 @@ def _session(path: Path, name: str) -> Session:
             base.execute("SET TimeZone = 'UTC'")
             columns = [row[0] for row in base.execute(_DESCRIBE, [str(path)]).fetchall()]
             texts = {row[0] for row in base.execute(_DESCRIBE, [str(path)]).fetchall() if "WITH TIME ZONE" in row[1]}
-            wanted = ", ".join(
+            selection = ", ".join(
                 f"CAST({_quote(c)} AS VARCHAR) AS {_quote(c)}" if c in texts else _quote(c) for c in columns
             )
-            result = base.execute(f"SELECT {wanted} FROM read_parquet(?)", [str(path)])
+            result = base.execute(f"SELECT {selection} FROM read_parquet(?)", [str(path)])
             return session_of_rows(columns, _rows(result, columns), name, damage)
     except duckdb.Error as error:
         raise UnreadableInput(f"an incomplete Parquet file ({type(error).__name__})", where=name) from error

@@ -43,26 +43,26 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
 
 
 def _span(row: StoreRow) -> OtelSpan:
-    held = row.value
-    if "start_time_unix_nano" in held:
-        return otlp_span(held)
-    attributes = dict(_flat("", held.get("attributes")))
-    for name, value in held.items():
+    span = row.value
+    if "start_time_unix_nano" in span:
+        return otlp_span(span)
+    attributes = dict(_flat("", span.get("attributes")))
+    for name, value in span.items():
         if name.startswith("attributes."):
             attributes |= dict(_flat(name.removeprefix("attributes."), value))
-    kind = text(held.get("span_kind"))
+    kind = text(span.get("span_kind"))
     if kind:
         attributes.setdefault("openinference.span.kind", kind)
-    context = object_of(held.get("context"))
-    trace = text(context.get("trace_id")) or text(held.get("context.trace_id"))
+    context = object_of(span.get("context"))
+    trace = text(context.get("trace_id")) or text(span.get("context.trace_id"))
     about: dict[str, JsonValue] = {
-        "spanId": text(context.get("span_id")) or text(held.get("context.span_id")),
+        "spanId": text(context.get("span_id")) or text(span.get("context.span_id")),
         "traceId": trace,
-        "name": text(held.get("name")),
+        "name": text(span.get("name")),
     }
-    failed = text(held.get("status_code")).upper() == "ERROR"
-    error = (text(held.get("status_message")) or "the span ended with an error") if failed else ""
-    return OtelSpan(attributes, about, {}, _time(held.get("start_time")), _time(held.get("end_time")), [], error)
+    failed = text(span.get("status_code")).upper() == "ERROR"
+    error = (text(span.get("status_message")) or "the span ended with an error") if failed else ""
+    return OtelSpan(attributes, about, {}, _time(span.get("start_time")), _time(span.get("end_time")), [], error)
 
 
 def _time(value: JsonValue) -> float | None:

@@ -54,9 +54,9 @@ def _turns(entries: list[PiEntry]) -> Iterator[TranscriptTurn]:
             yield _answered_turn(entry, entry.answer, beside)
             beside = {}
             continue
-        held = _unsent_fields(entry)
-        if held:
-            beside[f"line {entry.number}"] = held
+        unsent = _unsent_fields(entry)
+        if unsent:
+            beside[f"line {entry.number}"] = unsent
         if entry.is_sent and not entry.children:
             yield _open_end(entry, answer, beside)
             beside = {}
@@ -103,7 +103,7 @@ def _answered_turn(entry: PiEntry, answer: PiAnswer, beside: dict[str, JsonValue
     )
     if answer.stop == "aborted" and not answer.parts:  # nothing had arrived
         return TranscriptTurn(like, answer.protocol, entry.before, answer.model or None)
-    said = answer_of(
+    response = answer_of(
         answer.protocol,
         answer.parts,
         model=answer.model or None,
@@ -112,7 +112,7 @@ def _answered_turn(entry: PiEntry, answer: PiAnswer, beside: dict[str, JsonValue
         usage=None if answer.is_broken else answer.usage,
     )
     return TranscriptTurn(
-        like, answer.protocol, entry.before, answer.model or None, answer=said, status=0 if failed else 200
+        like, answer.protocol, entry.before, answer.model or None, answer=response, status=0 if failed else 200
     )
 
 

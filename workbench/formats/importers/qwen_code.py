@@ -77,7 +77,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
 def _turns(lines: list[Line], damage: ImportDamage) -> Iterator[TranscriptTurn]:
     places: dict[str, _QwenPosition] = {}
     last: _QwenPosition | None = None
-    kept: dict[str, JsonValue] = {}
+    beside: dict[str, JsonValue] = {}
     live = _live(lines)
     for line in lines:
         value = line.value
@@ -88,21 +88,21 @@ def _turns(lines: list[Line], damage: ImportDamage) -> Iterator[TranscriptTurn]:
         here = replace(before, line=line)
         if role == "assistant":
             model = text(value.get("model")) or before.model
-            yield _answered_turn(line, message, before.heard, model, branch, kept)
-            kept = {}
+            yield _answered_turn(line, message, before.heard, model, branch, beside)
+            beside = {}
             calls = tuple(p for p in message.parts if isinstance(p, ToolCallIR))
             here = _QwenPosition(line, extend_history(before.heard, message), calls, model)
         elif message.parts:
             here = replace(here, heard=extend_history(before.heard, message))
-        held = rest(value, *_KNOWN) if message.parts else value
-        if role != "assistant" and held:
-            kept[f"line {line.number}"] = held
+        unsent = rest(value, *_KNOWN) if message.parts else value
+        if role != "assistant" and unsent:
+            beside[f"line {line.number}"] = unsent
         compressed = mapping(value.get("systemPayload")).get("compressedHistory")
         if isinstance(compressed, list):
             here = _compressed_history(here, compressed, damage)
         last = places[text(value.get("uuid")) or f"line {line.number}"] = here
     if last and last.heard and _is_asking(last.heard):
-        yield _open_end(last, kept)
+        yield _open_end(last, beside)
 
 
 def _live(lines: Iterable[Line]) -> set[str]:
@@ -138,7 +138,7 @@ def _answered_turn(
     heard: SharedHistory | None,
     model: str | None,
     branch: str,
-    kept: dict[str, JsonValue],
+    beside: dict[str, JsonValue],
 ) -> TranscriptTurn:
     value = line.value
     meta: dict[str, JsonValue] = {"entry": rest(value, "message", "uuid", "parentUuid", "timestamp", "usageMetadata")}
@@ -149,22 +149,22 @@ def _answered_turn(
         started_at=epoch(value.get("timestamp")),
         client=f"qwen-code {text(value.get('version'))}".strip(),
         branch=branch,
-        meta=meta | ({"beside": kept} if kept else {}),
+        meta=meta | ({"beside": beside} if beside else {}),
     )
     calls = any(isinstance(p, ToolCallIR) for p in message.parts)
-    said = answer_of(
+    answer = answer_of(
         _PROTOCOL,
         message.parts,
         model=model,
         stop="tool_calls" if calls else "stop",
         usage=usage_of(mapping(value.get("usageMetadata"))),
     )
-    return TranscriptTurn(like, _PROTOCOL, heard, model, answer=said)
+    return TranscriptTurn(like, _PROTOCOL, heard, model, answer=answer)
 
 
-def _open_end(last: _QwenPosition, kept: dict[str, JsonValue]) -> TranscriptTurn:
+def _open_end(last: _QwenPosition, beside: dict[str, JsonValue]) -> TranscriptTurn:
     note = "the chat ends here; this next request was not sent"
-    meta = {"beside": kept} if kept else {}
+    meta = {"beside": beside} if beside else {}
     like = reconstructed_exchange("end", lacks=LACKS, note=note, client="qwen-code", state=State.INCOMPLETE, meta=meta)
     return TranscriptTurn(like, _PROTOCOL, last.heard, last.model)
 
@@ -223,32 +223,32 @@ def _results(parts: Sequence[dict[str, JsonValue]], calls: Sequence[ToolCallIR])
     """Tool results; one without id answers the first unanswered call of its name."""
     open_calls = [(c.id, c.name) for c in calls]
     for part in parts:
-        held = part["functionResponse"]
-        id, name = text(held.get("id")) or None, text(held.get("name")) or None
+        response = part["functionResponse"]
+        id, name = text(response.get("id")) or None, text(response.get("name")) or None
         found = next((c for c in open_calls[:1000] if (c[0] == id if id else c[1] == name)), None)
         if found:
             open_calls.remove(found)
-        inner = tuple(_part(p) for p in mappings(held.get("parts")))
-        said = _result_text(held.get("response"))
-        yield ToolResultIR(id or (found[0] if found else None), (*said, *inner), name=name)
+        inner = tuple(_part(p) for p in mappings(response.get("parts")))
+        output = _result_text(response.get("response"))
+        yield ToolResultIR(id or (found[0] if found else None), (*output, *inner), name=name)
 
 
 def _result_text(response: JsonValue) -> tuple[Part, ...]:
     """Text that the client sends: the value under ``output`` or ``error``, else JSON of the whole."""
-    held = mapping(response)
+    members = mapping(response)
     for key in ("output", "error"):
-        if isinstance(held.get(key), str):
-            return (Text(held[key]),) if held[key] else ()
+        if isinstance(members.get(key), str):
+            return (Text(members[key]),) if members[key] else ()
     if isinstance(response, str):
         return (Text(response),) if response else ()
     return () if response is None else (Text(dumps(response).decode("utf-8", "replace")),)
 
 
-def usage_of(held: dict[str, JsonValue]) -> Usage | None:
+def usage_of(metadata: dict[str, JsonValue]) -> Usage | None:
     """Token counts, made disjoint."""
-    if not held:
+    if not metadata:
         return None
     names = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", "thoughtsTokenCount")
-    asked, said, cached, thought = (count(held.get(n)) for n in names)
-    fresh = None if asked is None else max(asked - (cached or 0), 0)
-    return Usage(fresh, said, cached, None, thought, raw=held)
+    prompt_tokens, output_tokens, cached, thought = (count(metadata.get(n)) for n in names)
+    fresh = None if prompt_tokens is None else max(prompt_tokens - (cached or 0), 0)
+    return Usage(fresh, output_tokens, cached, None, thought, raw=metadata)

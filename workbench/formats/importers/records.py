@@ -82,14 +82,14 @@ class BodyRestorer:
             return [self.put_back(item, depth + 1) for item in value]
         if not isinstance(value, dict):
             return value
-        held = {key: self.put_back(item, depth + 1) for key, item in value.items()}
-        found = fields(held)
+        members = {key: self.put_back(item, depth + 1) for key, item in value.items()}
+        found = fields(members)
         name = first(found, ELSEWHERE)
         data = self.beside.read(name) if isinstance(name, str) and first(found, BODY) is None else None
         if data is None:
-            return held
-        kept = {key: item for key, item in held.items() if normalize_name(key) not in ELSEWHERE}
-        return {**kept, **_body(data)}
+            return members
+        others = {key: item for key, item in members.items() if normalize_name(key) not in ELSEWHERE}
+        return {**others, **_body(data)}
 
 
 def _body(data: bytes) -> dict[str, JsonValue]:

@@ -82,9 +82,9 @@ def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
             if isinstance(cassette.get(key), list):
                 found: list[JsonValue] = cassette[key]
                 return found
-        sent, came = cassette.get("requests"), cassette.get("responses")
-        if isinstance(sent, list) and isinstance(came, list):
-            return [{"request": request, "response": answer} for request, answer in zip_longest(sent, came)]
+        requests, responses = cassette.get("requests"), cassette.get("responses")
+        if isinstance(requests, list) and isinstance(responses, list):
+            return [{"request": request, "response": answer} for request, answer in zip_longest(requests, responses)]
     raise UnreadableInput("no list of interactions at the top level")
 
 
@@ -93,10 +93,10 @@ def _exchange(number: str, interaction: JsonValue, damage: ImportDamage) -> Exch
         raise UnreadableInput("not a mapping")
     if is_sample(interaction):
         return sample(number, interaction)
-    plain, came = interaction.get("request"), interaction.get("response")
+    plain, reply = interaction.get("request"), interaction.get("response")
     if not isinstance(plain, dict):
         raise UnreadableInput("no request")
-    request, response = _request(plain), _response(came) if isinstance(came, dict) else None
+    request, response = _request(plain), _response(reply) if isinstance(reply, dict) else None
     for side in (request, response):
         if side and side.left_out:
             damage.add(f"interaction {number}: {side.left_out}")
@@ -107,31 +107,31 @@ def _exchange(number: str, interaction: JsonValue, damage: ImportDamage) -> Exch
         response=response.http if response and isinstance(response.http, HttpResponse) else None,
         state=State.COMPLETE if response else State.INCOMPLETE,
         started_at=epoch(interaction.get("recorded_at")),
-        duration=_duration(came.get("duration")) if isinstance(came, dict) else None,
+        duration=_duration(reply.get("duration")) if isinstance(reply, dict) else None,
         note=response.note if response else "the cassette contains no response",
         meta=response.meta if response else NOTHING,
     )
 
 
 def _request(plain: dict[str, JsonValue]) -> MessageSide:
-    held = _body(plain)
-    if held is None:
+    body = _body(plain)
+    if body is None:
         side = request_side(plain)
         return side._replace(http=replace(side.http, http_version=_version(plain)))
     request = HttpRequest(
         method=header_text(plain.get("method", "POST")).upper(),
         url=whole_text(plain.get("uri") or plain.get("url")),
         headers=headers_of(plain.get("headers")),
-        body=held,
+        body=body,
         http_version=_version(plain),
     )
     return MessageSide(request)
 
 
 def _response(plain: dict[str, JsonValue]) -> MessageSide:
-    held = _body(plain)
-    side = response_side(plain) if held is None else None
-    body, headers = (side.http.body, side.http.headers) if side else (held or Body(), headers_of(plain.get("headers")))
+    own = _body(plain)
+    side = response_side(plain) if own is None else None
+    body, headers = (side.http.body, side.http.headers) if side else (own or Body(), headers_of(plain.get("headers")))
     status, reason = _status(plain)
     response = HttpResponse(status=status, headers=headers, body=body, reason=reason, http_version=_version(plain))
     return side._replace(http=response) if side else MessageSide(response)
@@ -170,11 +170,11 @@ def _body(plain: dict[str, JsonValue]) -> Body | None:
         return base64_body(body["base64_string"], headers)
     if body.get("encoding") == "base64" or isinstance(body.get("string"), dict | list):
         return None
-    held = body_of(text_bytes(body.get("string")), headers)
+    result = body_of(text_bytes(body.get("string")), headers)
     encoding = body.get("encoding")
     if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
-        return replace(held, is_raw=False, note=f"the recording tool stored the body as text in {encoding[:40]}")
-    return held
+        return replace(result, is_raw=False, note=f"the recording tool stored the body as text in {encoding[:40]}")
+    return result
 
 
 def _duration(value: JsonValue) -> float | None:
@@ -213,15 +213,15 @@ def is_sample(interaction: dict[str, JsonValue]) -> bool:
 def sample(number: str, interaction: dict[str, JsonValue]) -> Exchange:
     """A gRPC call: the serialised messages as bodies, their parsed trees in ``meta``."""
     samples = {side: interaction.get(f"{side}_sample") for side in ("request", "response")}
-    messages = {side: held for side, held in samples.items() if isinstance(held, dict)}
+    messages = {side: message for side, message in samples.items() if isinstance(message, dict)}
     return Exchange(
         number,
         request=HttpRequest(body=_message(messages["request"])) if "request" in messages else None,
         response=HttpResponse(body=_message(messages["response"])) if "response" in messages else None,
         note="a gRPC call: protobuf messages without HTTP, not decoded",
-        meta={"grpc": {side: held.get("json") for side, held in messages.items()}},
+        meta={"grpc": {side: message.get("json") for side, message in messages.items()}},
     )
 
 
-def _message(held: dict[str, JsonValue]) -> Body:
-    return Body(text_bytes(held.get("raw")), is_raw=isinstance(held.get("raw"), bytes))
+def _message(members: dict[str, JsonValue]) -> Body:
+    return Body(text_bytes(members.get("raw")), is_raw=isinstance(members.get("raw"), bytes))

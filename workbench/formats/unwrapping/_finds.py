@@ -19,7 +19,7 @@ class Find(NamedTuple):
 
     Attributes:
         what: its kind, with article ("a curl command").
-        held: an exchange with one side; or bytes for an importer.
+        content: an exchange with one side; or bytes for an importer.
         end: offset after it.
         is_whole: its form shows that it is an exchange, whatever its content (a command, HTTP).
         is_assigned: the value of a variable that a later call may use.
@@ -27,7 +27,7 @@ class Find(NamedTuple):
     """
 
     what: str
-    held: Exchange | bytes
+    content: Exchange | bytes
     end: int
     is_whole: bool = False
     is_assigned: bool = False
