@@ -104,19 +104,15 @@ class RecordFinder:
 
     def add_body(self, side: str, raw: bytes, value: JsonValue, where: str) -> None:
         """Add a body kept byte for byte."""
-        exchange = body_only(1, side, raw, value)
-        request = MessageSide(exchange.request, note=exchange.note) if exchange.request else None
-        self.found.append(
-            Record(where, request, MessageSide(exchange.response, note=exchange.note) if exchange.response else None)
-        )
+        body = body_only(1, side, raw, value)
+        request = MessageSide(body.request, note=body.note) if body.request else None
+        self.found.append(Record(where, request, MessageSide(body.response, note=body.note) if body.response else None))
 
     def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
         if "jsonrpc" in value:  # the same names, but not a model API
             return
         if _is_other_step(value):
-            inner = {
-                name: member for name, member in value.items() if isinstance(member, list) and "run" in name.lower()
-            }
+            inner = {name: part for name, part in value.items() if isinstance(part, list) and "run" in name.lower()}
         else:
             try:
                 records = list(_records_in(value, where))
@@ -127,9 +123,9 @@ class RecordFinder:
             inner = {} if records or shape_of(value) else value
             if records and isinstance(value.get("child_runs"), list):
                 inner = {"child_runs": value["child_runs"]}
-        for name, member in inner.items():
-            if isinstance(member, dict | list):
-                self.look(member, f"{where}/{name[:80]}", depth + 1)
+        for name, part in inner.items():
+            if isinstance(part, dict | list):
+                self.look(part, f"{where}/{name[:80]}", depth + 1)
 
     def _look_along(self, value: list[JsonValue], where: str, depth: int) -> None:
         whole = _list_record(value, where) if depth <= 1 else None
@@ -260,16 +256,14 @@ def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]
     """Both sides from the members of one object (``RequestBody``, ``response_status``)."""
     if not any(normalize_name(name).startswith("re") for name in value):  # request…, response…
         return []
-    request_fields, response_fields = sides(value)
-    has_target = any(first(request_fields, names) is not None for names in (URL, PATH)) or "body" in request_fields
-    has_answer = any(name in response_fields for name in ("body", "status", "statuscode", "code"))
+    request, response = sides(value)
+    has_target = any(first(request, names) is not None for names in (URL, PATH)) or "body" in request
+    has_answer = any(name in response for name in ("body", "status", "statuscode", "code"))
     if not (has_target and has_answer) or not _has_side_prefixes(value) or shape_of(value) == RESPONSE:
         return []
-    if not (_envelopes.is_request(request_fields) or isinstance(request_fields.get("body"), dict | str)):
+    if not (_envelopes.is_request(request) or isinstance(request.get("body"), dict | str)):
         return []
-    record = replace(
-        base, request=_envelopes.request_side(request_fields), response=_envelopes.response_side(response_fields)
-    )
+    record = replace(base, request=_envelopes.request_side(request), response=_envelopes.response_side(response))
     return [_with_problems(replace(record, problems=[]))]
 
 
@@ -304,9 +298,7 @@ def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> boo
     if first(found, _FAILURES) or any(found.get(name) is not None for name in _RESPONSES):
         return True
     known = (*_REQUESTS, *_RESPONSES)
-    return any(
-        _is_unnamed_answer(member, is_alone=False) for k, member in value.items() if normalize_name(k) not in known
-    )
+    return any(_is_unnamed_answer(part, is_alone=False) for k, part in value.items() if normalize_name(k) not in known)
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
@@ -440,14 +432,12 @@ def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], b
         if is_sent or _is_asking(side):
             yield _with_problems(replace(base, request=side, problems=[]))
         return
-    request_fields = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
-    response_fields = {name: member for name, member in found.items() if name not in request_fields}
+    request = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
+    response = {name: member for name, member in found.items() if name not in request}
     if "response" in found:  # nock: the body is the request's, and the response is the body of the answer
-        request_fields |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
-        response_fields = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
-    record = replace(
-        base, request=_envelopes.request_side(request_fields), response=_envelopes.response_side(response_fields)
-    )
+        request |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
+        response = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
+    record = replace(base, request=_envelopes.request_side(request), response=_envelopes.response_side(response))
     yield _with_problems(replace(record, problems=[]))
 
 
