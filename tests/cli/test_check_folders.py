@@ -68,7 +68,7 @@ def test_a_pattern_stands_for_what_matches(run: Run, folder: Path, monkeypatch: 
     [
         ("empty", "empty: this folder contains no files"),
         ("*.nothing", "*.nothing: no file matches this pattern"),
-        ("other", "other: none of 1 file is a recording"),
+        ("other", "other: the only file is not a recording"),
     ],
 )
 def test_nothing_to_check_is_an_error(

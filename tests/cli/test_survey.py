@@ -77,7 +77,7 @@ def test_objects_of_no_known_format_are_no_clean_result_and_a_survey_is_verified
     out = Catalog(tmp_path / "out")
     run_survey(out, SurveyOptions(str(tmp_path / "store"), "local:1"), Quiet(), in_process)
     done = run("survey", out.folder)
-    assert done.status == 3 and "1 nothing" in done.out
+    assert done.status == 3 and "1 without exchanges" in done.out
     assert json.loads(run("survey", out.folder, "--rules", "--format", "json").out)["rules"][0]["is_installed"]
     assert run("fsck", out.folder).out.endswith("1 run, 1 object, 1 row: no problems\n")
     (out.folder / "_commits" / "000001.json").write_bytes(b"{")

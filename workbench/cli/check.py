@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
             unclaimed.append(outcome.path)
     if unclaimed and not reports and not errors:
         count = _output.number(len(unclaimed), "file")
-        what = f"none of {count} is a recording" if len(unclaimed) > 1 else f"{count}, which is not a recording"
+        what = f"none of {count} is a recording" if len(unclaimed) > 1 else "the only file is not a recording"
         errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: {what}"})
         statuses.append(2)
     _print_reports.print_reports(args.format, reports, errors, unclaimed)
