@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -38,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """Collect the tests without looking for garbage: there is none, and there are very many objects."""
     gc.disable()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what the tests start would ignore it, too
     for name in [name for name in os.environ if name.startswith("XDG_")]:
         del os.environ[name]
     os.environ["HOME"] = _home.name

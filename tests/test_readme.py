@@ -86,9 +86,12 @@ def test_what_is_served_is_served_until_ctrl_c(line: str, machine: dict[str, str
     with subprocess.Popen(shlex.split(line), env=machine, cwd=ROOT, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         address = r"http://127\.0\.0\.1:\d+" + (r"/\?token=\S+" if "--web" in line else "")
-        assert re.search(address, served.stdout.readline())
-        served.send_signal(signal.SIGINT)
-        served.communicate(timeout=30)
+        try:
+            assert re.search(address, served.stdout.readline())
+            served.send_signal(signal.SIGINT)
+            served.communicate(timeout=30)
+        finally:
+            served.kill()  # one that does not end is a failure, and no reason to wait for it
     assert served.returncode in (0, 130)
 
 
