@@ -16,6 +16,9 @@ INNOCENT = {
     **PLAIN,
     **ABOUT,
     **answers.INNOCENT,
+    "declarations that the model lists": "<functions>\n<function>"
+    '{"name": "get_weather", "description": "", "parameters": {"type": "object", "properties": {}}}'
+    "</function>\n</functions>",
     **{f"{name} {dress}": text for name, native in NATIVE.items() for dress, text in dressed(native).items()},
 }
 BARE = "I'll list the files.\n\n<function=Glob>\n<parameter=pattern>\n*.md\n</parameter>\n</function>\n</tool_call>"

@@ -24,6 +24,7 @@ from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
 from workbench.toolcalls.formats._unmarked_calls import announces_example, intends_call
 from workbench.toolcalls.formats.cline_xml import HTML
+from workbench.toolcalls.json_text import values
 from workbench.wire import loads
 
 LEAST_HALF: Final = 5
@@ -54,6 +55,9 @@ _VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+"""Keys of a declaration with the schema of its arguments, as protocols and agents spell them."""
+
 WORDS: Final = ("react", "cline-xml")
 """Formats whose tags are words that people write: what is left of them tells nothing."""
 
@@ -75,8 +79,24 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     if half >= 0:
         tokens.append((half, len(text)))
     tokens = sorted({*tokens, *_elements(text, names)})
-    found = [call for group in _groups(tokens) if (call := _wreck(text, group, named, glued))]
+    wrecks = (_wreck(text, group, named, glued) for group in _groups(tokens))
+    found = [call for call in wrecks if call and not _declares_a_tool(call.raw or "")]
     return found or _broken_values(text, names)
+
+
+def _declares_a_tool(raw: str) -> bool:
+    """The first object between the tokens is the declaration of a tool, which models repeat when they list tools."""
+    at = raw.find("{")
+    span = next(values(raw[at:]), None) if at >= 0 else None
+    if span is None:
+        return False
+    try:
+        value = loads(raw[at + span[0] : at + span[1]].encode("utf-8", "replace"))
+    except WireError:
+        return False
+    declared = value.get("function", value) if isinstance(value, dict) else None
+    schemas = [declared.get(key) for key in _SCHEMAS] if isinstance(declared, dict) and "name" in declared else []
+    return any(isinstance(schema, dict) and schema.get("type") == "object" for schema in schemas)
 
 
 def wrecked_text(text: str) -> list[TextCall]:
