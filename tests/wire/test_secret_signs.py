@@ -24,3 +24,11 @@ WORDS = st.sampled_from((*NAMES, *SIGNS, *VALUES, " ", "\n", "&", ";", '"', "\\"
 def test_nothing_is_left_out(text: str) -> None:
     raw = text.encode()
     assert find(raw) == merge(one for one in search(raw) if one.kind != REACH)
+
+
+def test_the_verifier_of_a_sign_in_is_found_in_json_as_in_a_form() -> None:
+    verifier = b"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B
+    for text in (b'{"grant_type": "authorization_code", "code_verifier": "%b"}', b"code=x&code_verifier=%b"):
+        body = text % verifier
+        assert [body[secret.start : secret.end] for secret in find(body)] == [verifier]
+    assert not find(b'{"verifier": "python", "code_verifier": "a string of 43 characters"}')

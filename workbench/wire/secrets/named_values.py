@@ -118,6 +118,7 @@ _MARKS: Final = tuple(
         (b"cookie", b""),
         (b"jwt", b""),
         (b"assertion", b""),
+        (b"verifier", b""),
     )
 )
 """Endings of secret names, followed by a separator and a value."""
