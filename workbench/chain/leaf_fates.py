@@ -141,7 +141,8 @@ def _places(value: dict[str, JsonValue], there: str, depth: int = _DEEPEST) -> d
         at = f"{there}/{escape(name)}"
         found.setdefault(_key(inner), at)
         if isinstance(inner, dict) and depth > 1:
-            found = _places(inner, at, depth - 1) | found
+            for key, place in _places(inner, at, depth - 1).items():
+                found.setdefault(key, place)
     return found
 
 

@@ -146,7 +146,7 @@ def _best_claim(
 
 
 def _without_claim(exchange: Exchange, sides: SidesToDetect, response: JsonValue) -> DetectedProtocol:
-    """What an exchange is on whose bodies no protocol has a claim."""
+    """The kind of an exchange whose bodies no protocol claims: text, an envelope, an error, or no model exchange."""
     if _is_text_alone(exchange, sides):
         return DetectedProtocol(TEXT, "plain text")
     enveloped = _protocol_in_envelope(exchange, response)

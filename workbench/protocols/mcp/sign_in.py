@@ -30,7 +30,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 def sign_in_method(http: HttpRequest) -> str:
-    """What a request is for, one of ``SIGN_INS``; empty if it is not for signing in."""
+    """The purpose of a request, one of ``SIGN_INS``; empty if it is not for signing in."""
     if http.method == "GET":
         return SIGN_IN if _is_metadata(urls.split_url(http.url).path) else ""
     head = http.body.text.between(0, 1) if http.method == "POST" else b""

@@ -125,7 +125,7 @@ class ToolStreams:
         return exchange if found is None else _with_response(exchange, found)
 
     def _owed(self, exchange: Exchange) -> Key | None:
-        """What finds the response to a request that its own answer does not have; None for other exchanges."""
+        """Session and id of a request whose response is still to come on another stream; None for other exchanges."""
         request, response = exchange.request, exchange.response
         if request is None or request.method == STREAM or not is_over_http(exchange):
             return None

@@ -155,7 +155,7 @@ class _Direction:
 
     @property
     def later(self) -> _WaitingCount:
-        """What waits behind the first part."""
+        """Number of messages, and of pings, that wait behind the first part."""
         behind = list(self.queue)[1:]
         return _WaitingCount(sum(len(part.messages) for part in behind), sum(part.pings for part in behind))
 
