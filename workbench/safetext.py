@@ -121,13 +121,15 @@ def clip(text: str, room: int) -> str:
 
 
 def clip_start(safe: str, room: int) -> str:
-    """The end of a text that has passed the gate, as much as fits into ``room`` columns."""
+    """The end of a text that has passed the gate, with … in front if it is longer than ``room`` columns."""
     from rich.cells import cell_len
 
-    end = safe[-room:] if room > 0 else ""
-    while cell_len(end) > room:
+    if cell_len(safe) <= room:
+        return safe
+    end = safe[1 - room :] if room > 1 else ""
+    while cell_len(end) > room - 1:
         end = end[1:]
-    return end
+    return f"…{end}"
 
 
 def clip_safe(safe: str, room: int, *, has_more: bool = False) -> str:

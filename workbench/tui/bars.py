@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -15,7 +16,7 @@ from workbench.safetext import cells
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views import LINK, Line, Span, join_lines, whole_facts
+from workbench.views import LINK, Line, Span, hang, is_longer, join_lines, whole_facts
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key
@@ -49,7 +50,7 @@ class LinePainter(Widget):
 
 
 class Bar(LinePainter):
-    """Lines that do not scroll and cannot be focused."""
+    """Lines that do not scroll and cannot be focused. Where its height is ``auto``, long ones take several rows."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -59,11 +60,27 @@ class Bar(LinePainter):
         """Paint other lines."""
         if lines != self._lines:
             self._lines = lines
-            self.refresh()
+            self.refresh(layout=self.styles.is_auto_height and len(self._rows(self.size.width)) != self.size.height)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(1, len(self._rows(width)))
+
+    def _rows(self, width: int) -> Sequence[Line]:
+        if not self.styles.is_auto_height:
+            return self._lines
+        return [row for each in self._lines for row in _hang(each, width)]
 
     def render_line(self, y: int) -> Strip:
-        line = self._lines[y] if y < len(self._lines) else ()
-        return paint.strip(whole_facts(line, self.size.width), self.size.width, self.style)
+        rows, width = self._rows(self.size.width), self.size.width
+        return paint.strip(whole_facts(rows[y] if y < len(rows) else (), width), width, self.style)
+
+
+def _hang(of: Line, width: int) -> Sequence[Line]:
+    """A line in rows, the further ones a column to the right."""
+    if not is_longer(of, width):
+        return [of]
+    first, *further = hang(of, width - 1)
+    return [first, *((Span(" "), *row) for row in further)]
 
 
 class KeyBar(Bar):

@@ -194,7 +194,7 @@ def _name(item: SessionItem, width: int) -> Span:
         return Span(f"{name} ", "strong", width)
     start = max(4, width // 3)
     end = max(1, width - start - 2)
-    return Span(f"{clip(name, start).removesuffix('…')}…{clip_start(name, end)} ", "strong", width)
+    return Span(f"{clip(name, start).removesuffix('…')}{clip_start(name, end + 1)} ", "strong", width)
 
 
 def _client(item: SessionItem, story: SessionSummary | None) -> str:

@@ -76,11 +76,11 @@ def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
         Span(f" · {visible(where)}" if where else "", "accent"),
     )
     undecided = overview.exchanges.get("undecided", 0)
-    words = f" {overview.judged_exchanges:,} exchanges checked · objects: {status_words(overview.objects)}"
+    words = f"{overview.judged_exchanges:,} exchanges checked · objects: {status_words(overview.objects)}"
     words += f" · {undecided:,} without a clear verdict" if undecided else ""
     is_whole = overview.commit.is_complete and not overview.unjudged_objects
     words += "" if overview.commit.is_complete else " · incomplete"
-    return [first, line(Span(clip(words, width), "muted" if is_whole else "warning"))]
+    return [first, line(Span(f" {words}", "muted" if is_whole else "warning"))]
 
 
 class _Widths(NamedTuple):
@@ -93,8 +93,6 @@ class _Widths(NamedTuple):
 
 
 def _widths(width: int) -> _Widths:
-    if width < ROOMY:
-        return _Widths(max(width - 16, 12), 8, 5, 0)
     group, number, weeks = (20, 10, 20) if width >= _WIDE else (13, 9, 10)
     return _Widths(max(width - group - 2 * number - weeks - 3, 12), group, number, weeks)
 
@@ -106,12 +104,12 @@ def by_urgency(groups: Iterable[FailureGroup]) -> list[FailureGroup]:
 
 def head(by: str, width: int) -> Line:
     """Heads of the columns of groups."""
+    if width < ROOMY:
+        return line(Span("     seen ", "muted"), Span(f"rule · {by}", "muted"))
     room = _widths(width)
-    first = (Span("     rule", "muted", room.rule + 5), Span(by, "muted", room.group))
-    if not room.weeks:
-        return line(*first, Span("seen", "muted", -room.number))
     return line(
-        *first,
+        Span("     rule", "muted", room.rule + 5),
+        Span(by, "muted", room.group),
         Span("sessions", "muted", -room.number),
         Span("findings", "muted", -room.number),
         Span("  weeks", "muted", room.weeks),
@@ -119,18 +117,16 @@ def head(by: str, width: int) -> Line:
 
 
 def group_line(group: FailureGroup, weeks: Sequence[str], width: int) -> Line:
-    """A group in one line."""
+    """A group in one line; longer than a narrow screen."""
+    sign, name = Span(f" {SEVERITY_GLYPH.get(group.severity, ' ')} ", group.severity), visible(group.name or "–")
+    if width < ROOMY:
+        return line(sign, Span(f"{group.sessions:,} ", "", -5), Span(group.rule), Span(f" {name}", "muted"))
     room = _widths(width)
-    first = (
-        Span(f" {SEVERITY_GLYPH.get(group.severity, ' ')} ", group.severity),
-        Span(clip(group.rule, room.rule - 1), "", room.rule),
-        Span(clip(visible(group.name or "–"), room.group - 1), "", room.group),
-        Span(f"{group.sessions:,}", "", -room.number),
-    )
-    if not room.weeks:
-        return line(*first)
     return line(
-        *first,
+        sign,
+        Span(clip(group.rule, room.rule - 1), "", room.rule),
+        Span(clip(name, room.group - 1), "", room.group),
+        Span(f"{group.sessions:,}", "", -room.number),
         Span(f"{group.findings:,}", "muted", -room.number),
         Span("  " + sparkline([group.weeks.get(week, 0) for week in weeks], room.weeks - 2), "accent"),
     )
@@ -145,15 +141,14 @@ def sparkline(numbers: Sequence[int], width: int) -> str:
     return "".join(" " if not n else BARS[min(len(BARS) - 1, n * len(BARS) // (most + 1))] for n in shown)
 
 
-def place_line(place: FailurePlace, width: int) -> Line:
-    """An object in one line."""
-    at = f"exchange {place.exchange + 1} {place.path}"
-    room = max(width - 44, 12)
+def place_line(place: FailurePlace, root: str, width: int) -> Line:
+    """An object in one line, which may be longer than the screen: its name below the root, and where it fails."""
+    name, room = visible(place.object.uri.removeprefix(root.rstrip("/") + "/")), max(width // 2, 12)
     return line(
-        Span(" "),
-        Span(clip_start(visible(place.object.uri), room - 1), "", room),
-        Span(clip(at, 30), "muted", 31),
-        Span(count(place.findings, "finding"), "muted"),
+        Span(f" exchange {place.exchange + 1:,}", "muted", 14),
+        Span(clip_start(name, room).ljust(room) if width >= ROOMY else name),
+        Span(f"  {count(place.findings, 'finding')}  "),
+        Span(visible(place.path), "muted"),
     )
 
 
@@ -168,7 +163,6 @@ def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> lis
     """The meaning of a group's rule, and its weeks as numbers."""
     if group is None:
         return []
-    meaning = Span(clip(f" {_meaning(group.rule)}", width))
     told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
     words = "; ".join(told) if told else "the exchanges have no timestamps"
-    return [line(meaning), line(Span(clip(f" {words}", width), "muted"))]
+    return [line(Span(f" {_meaning(group.rule)}")), line(Span(clip(f" {words}", width), "muted"))]

@@ -111,7 +111,9 @@ class SurveyScreen(Screen[None]):
         return surveys.group_line(self.found.groups[item], self.found.weeks, self.listing.text_width)
 
     def _place_line(self, item: int) -> Line:
-        return surveys.place_line(self.places[item], self.listing.text_width)
+        assert self.found is not None
+        root = str(self.found.commit.about["root"])
+        return surveys.place_line(self.places[item], root, self.listing.text_width)
 
     def _show_below(self) -> None:
         found = self.found

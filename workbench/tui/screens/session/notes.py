@@ -112,7 +112,7 @@ class SessionNotes:
         self.screen.mount(self._prompt, before="#keys")
         hint = "an empty note is removed"
         room = max(12, self.screen.size.width - cells(hint) - len("note on   "))
-        end = visible(what) if cells(visible(what)) <= room else f"…{clip_start(visible(what), room - 1)}"
+        end = clip_start(visible(what), room)
         words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))
         self.screen.call_after_refresh(self._prompt.say, [words])
 
