@@ -29,8 +29,11 @@ async def test_the_keys_are_shown_in_groups_until_the_next_key_and_once_on_each_
         before = driver.text.splitlines()
         await pause(driver)
         lines = driver.text.splitlines()
-        assert [row.split()[0] for row in lines[-4:-1]] == ["act", "look", "move"]
-        assert "f repairs" in lines[-4] and lines[:-4] == before[:-4], "nothing else moves"
+        start = next(n for n, row in enumerate(lines) if row.startswith(" act "))
+        assert [row.split()[0] for row in lines[start : start + 3]] == ["act", "look", "move"]
+        assert "f repairs" in lines[start] and lines[:start] == before[:start], "nothing else moves"
+        assert lines[start + 3 :] == before[start + 3 :], "the findings are read, and stay in view"
+        assert "Findings" in lines[start + 3]
         await driver.press("j")
         assert not bars(driver)
         await pause(driver)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.bars import Bar, KeyBar
@@ -12,6 +12,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
     from textual.timer import Timer
 
     from workbench.tui.app import WorkbenchApp
@@ -57,9 +58,17 @@ def _fitting(found: Sequence[Key], width: int) -> Iterator[Span]:
 
 
 class HintBar(Bar):
-    """The lines above the footer; they cover the lowest lines of the screen until the next key."""
+    """Lines that cover some of the screen until the next key: above the footer, or above the pane that is read."""
 
-    DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; margin-bottom: 1; background: $panel; }"
+    DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; background: $panel; }"
+
+
+def rows_below(screen: Screen[Any], rows: int) -> int:
+    """Rows of a screen below its hints, which take this many: the footer, and a focused low pane with text there."""
+    view, height = screen.focused, screen.size.height
+    is_low = view is not None and view.region.bottom >= height - 1 and view.region.y > height // 3
+    is_covered = is_low and isinstance(view, LineView) and view.virtual_size.height > view.region.height - 1 - rows
+    return height - view.region.y if view and is_covered else 1
 
 
 class Hints:
@@ -103,6 +112,7 @@ class Hints:
         lines = hint_lines(active, screen.size.width)
         bar = HintBar()
         bar.styles.height = len(lines)
+        bar.styles.margin = (0, 0, rows_below(screen, len(lines)), 0)
         bar.show(lines)
         screen.mount(bar)
         if not self.app.is_headless:
