@@ -20,7 +20,7 @@ from workbench.recorder.capture.redaction_guard import unpacker
 from workbench.recorder.events import EventListener, ResponseBytes, ResponseHead, ResponseStarted
 from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.wire import Body, Framing, Headers, decode_partial, detect_encoding, loads, read_stream
-from workbench.wire.http1 import ChunkedBody, HeaderField, LengthBody, Response, render, response_body
+from workbench.wire.http1 import ChunkedBody, LengthBody, Response, header_field, render, response_body
 
 _BLANK_LINE = regex.compile(rb"(?>\r\n|\r|\n){2}")
 _SPACE = b" \t\r\n"
@@ -320,7 +320,7 @@ class HeldResponse:
         """Send a head for another body: its length, and no content coding."""
         size = b"%d" % len(text)
         kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
-        fields = (*kept, HeaderField(b"content-length", size, b"Content-Length: " + size))
+        fields = (*kept, header_field(b"Content-Length", size))
         start, version = self._response.start, self._response.version
         self._response = Response(start, version, fields, self._response.status, self._response.reason)
         items = [(n, v) for n, v in self.head.headers if n.lower().encode("latin-1") not in OF_THE_BYTES]

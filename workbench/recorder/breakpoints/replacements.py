@@ -9,7 +9,7 @@ from http import HTTPStatus
 from workbench.ir import JsonValue
 from workbench.recorder.events import ResponseHead
 from workbench.wire import Headers
-from workbench.wire.http1 import HeaderField, Request, render
+from workbench.wire.http1 import Request, header_field, render
 
 OF_THE_BYTES = frozenset(
     (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
@@ -26,7 +26,7 @@ def without_headers(request: Request, *keys: bytes) -> Request:
 def with_body(request: Request, body: bytes) -> Request:
     """The head of the request for another body: uncompressed, and without ``Expect``."""
     bare, size = without_headers(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
-    fields = (*bare.fields, HeaderField(b"content-length", size, b"Content-Length: " + size))
+    fields = (*bare.fields, header_field(b"Content-Length", size))
     return Request(request.start, request.version, fields, request.method, request.target)
 
 

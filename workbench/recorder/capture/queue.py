@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from itertools import count
@@ -34,9 +34,11 @@ from workbench.recorder.events import (
     RequestEnded,
     RequestStarted,
     ResponseBytes,
+    ResponseStarted,
 )
 
 REQUEST, RESPONSE = "request", "response"
+_SIDES: Mapping[type, str] = {RequestBytes: REQUEST, ResponseBytes: RESPONSE}
 
 BATCH = 0.06
 """Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
@@ -106,6 +108,7 @@ class Capture:
         self._numbers = count(1)
         keeper.on_socket = self._take_state
         self._wake = threading.Event()
+        self._is_woken = False  # as ``_wake``, without a call for each event
         self._hurry = threading.Event()
         self._is_closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
@@ -114,13 +117,13 @@ class Capture:
     def record_urls(self, urls: str) -> None:
         """Record that the relay can be reached at these URLs."""
         self._queue.append(ListenerStarted(urls))
-        self._wake.set()
+        self._wake_writer()
 
     def write_now(self) -> None:
         """Write all events so far: a reader waits for them in the file."""
         self._queue.append(WriteAwaited())
         self._hurry.set()
-        self._wake.set()
+        self._wake_writer()
 
     def read_socket(self, key: int) -> Future[SocketState | None]:
         """What is known of an open WebSocket after all events so far; None if it is not recorded completely."""
@@ -133,7 +136,7 @@ class Capture:
         self._asked[number] = asked
         self._queue.append(SocketAsked(key, number))
         self._hurry.set()
-        self._wake.set()
+        self._wake_writer()
         return asked
 
     def _take_state(self, number: int, state: SocketState | None) -> None:
@@ -142,38 +145,37 @@ class Capture:
 
     def on_event(self, event: Event) -> None:
         """Queue one event, if its exchange is recorded."""
-        if isinstance(event, ResponseBytes):  # most are
-            self._put_bytes(event, RESPONSE)
-            return
-        match event:
-            case RequestBytes():
-                self._put_bytes(event, REQUEST)
-            case RequestStarted():
-                self._start(event)
-            case ExchangeEnded():
-                self._end(event)
-            case _:
-                self._put(event)
-                if isinstance(event, RequestEnded):
-                    self._hurry_writer()
+        if isinstance(event, (ResponseBytes, RequestBytes)):  # first: most are
+            if counts := self._counts.get(event.key):
+                self._put_bytes(event, counts[_SIDES[type(event)]])
+        elif isinstance(event, RequestStarted):
+            self._start(event)
+        elif isinstance(event, ExchangeEnded):
+            self._end(event)
+        elif event.key in self._counts:
+            self._queue_up(event, memory_of(event) if isinstance(event, ResponseStarted) else 0)
+            if isinstance(event, RequestEnded):
+                self._hurry_writer()
 
     def _start(self, event: RequestStarted) -> None:
         if self._held_memory() > self._max_memory * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
         self._counts[event.key] = {REQUEST: _ByteCount(), RESPONSE: _ByteCount()}
-        self._are_many |= len(self._counts) > FEW
-        self._put(event)
+        self._are_many = self._are_many or len(self._counts) > FEW
+        self._queue_up(event, memory_of(event))
         if self._skipped:
-            self._put(RequestsSkipped(event.key, event.at, self._skipped))
+            self._queue_up(RequestsSkipped(event.key, event.at, self._skipped), 0)
             self._skipped = 0
 
     def _end(self, event: ExchangeEnded) -> None:
-        for side, counted in self._counts.get(event.key, {}).items():
+        counts = self._counts.pop(event.key, None)
+        if counts is None:
+            return
+        for side, counted in counts.items():
             if counted.lost:
-                self._put(BytesLost(event.key, event.at, side, counted.lost))
-        self._put(event._replace(digests=dict(event.digests)))  # what it is by default cannot be pickled
-        self._counts.pop(event.key, None)
+                self._queue_up(BytesLost(event.key, event.at, side, counted.lost), 0)
+        self._queue_up(event._replace(digests=dict(event.digests)), 0)  # what it is by default cannot be pickled
         self._hurry_writer()
 
     def close(self) -> RecordingTally:
@@ -193,30 +195,28 @@ class Capture:
     def _held_memory(self) -> int:
         return self._queued_memory - self._keeper.released_bytes
 
-    def _put(self, event: Event | BytesLost | RequestsSkipped) -> None:
-        if event.key in self._counts:
-            self._queue_up(event, memory_of(event))
-
-    def _put_bytes(self, event: RequestBytes | ResponseBytes, side: str) -> None:
+    def _put_bytes(self, event: RequestBytes | ResponseBytes, counted: _ByteCount) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
-        both, size = self._counts.get(event.key), len(event.data)
-        if both is None:
-            return
-        counted = both[side]
-        if counted.lost or counted.kept + size > self._max_body or self._held_memory() + size > self._max_memory:
+        size = len(event.data)
+        kept, held = counted.kept + size, self._queued_memory - self._keeper.released_bytes + size
+        if counted.lost or kept > self._max_body or held > self._max_memory:
             counted.lost += size
-        else:
-            counted.kept += size
-            self._queued_memory += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
-            self._queue.append(event)
-            if not self._wake.is_set():
-                self._wake.set()
+            return
+        counted.kept = kept
+        self._queued_memory += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
+        self._queue.append(event)
+        if not self._is_woken:
+            self._wake_writer()
 
     def _queue_up(self, event: QueuedEvent, memory: int) -> None:
         self._queued_memory += memory
         self._queue.append(event)
-        if not self._wake.is_set():
-            self._wake.set()
+        if not self._is_woken:
+            self._wake_writer()
+
+    def _wake_writer(self) -> None:
+        self._is_woken = True
+        self._wake.set()
 
     def _run(self) -> None:
         keeper = self._keeper
@@ -227,11 +227,12 @@ class Capture:
             elif not self._is_closing.wait(SOON):
                 self._hurry.wait(self._interval())
             self._wake.clear()
+            self._is_woken = False  # before the queue is drained: what comes behind it wakes again
             self._hurry.clear()
             self._are_many = False
             keeper.take(self._drain())
             if keeper.is_failing:
-                self._wake.set()
+                self._wake_writer()
         keeper.take(self._drain())
 
     def _interval(self) -> float:

@@ -72,6 +72,7 @@ class ClientConnection(asyncio.Protocol):
         self._block = b""  # the last head
         self._forward: Forward | InterceptedExchange | HeldStream | SocketTunnel | None = None
         self._is_over = False
+        self._is_reading = True
         self._deadline: asyncio.TimerHandle | None = None
 
     # Called by asyncio
@@ -89,7 +90,8 @@ class ClientConnection(asyncio.Protocol):
         if data and not self._is_over:
             self._unread.add(data)
             self._serve()
-        self.update_reading()
+        elif self._forward:
+            self.update_reading()
 
     def eof_received(self) -> bool:
         if isinstance(self._forward, SocketTunnel):
@@ -171,16 +173,18 @@ class ClientConnection(asyncio.Protocol):
         if self._forward:
             held += self._forward.waiting_bytes
             is_blocked = self._forward.is_blocked
-        if is_blocked or (held > MAX_HELD_AHEAD and self._forward):
-            self._transport.pause_reading()
-        else:
-            self._transport.resume_reading()
+        if self._is_reading == (is_blocked or (held > MAX_HELD_AHEAD and self._forward is not None)):
+            self._is_reading = not self._is_reading
+            self._transport.resume_reading() if self._is_reading else self._transport.pause_reading()
 
     def finish(self, *, keeps: bool) -> None:
         self._forward = None
         if not keeps:
             self._linger()
-        elif len(self._unread):
+            return
+        if not self._is_reading:
+            self.update_reading()
+        if len(self._unread):
             asyncio.get_running_loop().call_soon(self._serve)
 
     def abort(self, *, resets: bool) -> None:
@@ -289,6 +293,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.close()
         elif not self._transport.is_closing():
             self._transport.write_eof()
+            self._is_reading = True
             self._transport.resume_reading()
             self._call_in(LINGER_SECONDS, self._transport.abort)
 

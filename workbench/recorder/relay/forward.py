@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from time import monotonic
 from typing import Protocol
 
 from workbench.limits import MAX_REPLAY
@@ -33,7 +34,6 @@ from workbench.wire.http1 import (
     BadMessage,
     BodyReader,
     ChunkedBody,
-    FeedResult,
     HeadBuffer,
     HeaderField,
     Request,
@@ -86,8 +86,7 @@ class Forward:
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
         self._open_tunnel = open_tunnel if request.method == b"GET" and asks_websocket(request) else None
-        upgrade = other_upgrade(request)
-        self._note = IGNORED_UPGRADE.format(upgrade[:80]) if upgrade else ""
+        self._note = IGNORED_UPGRADE.format(upgrade[:80]) if (upgrade := other_upgrade(request)) else ""
         self._declines = declines and bool(request.values(_EXTENSIONS))
         self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
         self._head_size = 0
@@ -107,7 +106,7 @@ class Forward:
 
     def start(self, data: bytes) -> bytes:
         """Start, with the bytes that came after the head; returns those after the end of the request."""
-        now = self._started_at = self._loop.time()
+        now = self._started_at = monotonic()
         request = self._request
         head = self._head = RequestHead(
             method=request.method.decode("latin-1"),
@@ -148,7 +147,7 @@ class Forward:
         """Forward bytes of the client; returns those after the end of the request."""
         if self._is_request_whole:
             return data
-        now = self._loop.time()
+        now = monotonic()
         try:
             fed = self._request_body.feed(data)
         except BadMessage as bad:
@@ -192,7 +191,10 @@ class Forward:
     def response_data(self, data: bytes) -> None:
         self._replay = None
         try:
-            self._forward_response(data)
+            if self._response_body is not None:
+                self._forward_body(self._response_body, b"", data, monotonic())
+            else:
+                self._forward_heads(data)
         except BadMessage as bad:
             self._drop_upstream()
             what = f"the response from {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
@@ -237,6 +239,7 @@ class Forward:
             self._fail(failure)
         else:
             self._attach(connection)
+            self._client.update_reading()
 
     def _attach(self, connection: UpstreamConnection) -> None:
         self._connection = connection
@@ -249,7 +252,6 @@ class Forward:
             self._replay = bytearray()
         data, self._unsent = bytes(self._unsent or b""), None
         self._send(data)
-        self._client.update_reading()
         connection.replay_to_user()
 
     def _socket_fields(self) -> Sequence[HeaderField]:
@@ -272,38 +274,37 @@ class Forward:
 
     # How the answer gets back
 
-    def _forward_response(self, data: bytes) -> None:
-        now = self._loop.time()
-        head = b""
-        if self._response_body is None:
-            self._heads.add(data)
-            head = self._read_heads(now)
-            if self._has_ended:
-                return
-            data = self._heads.take_rest() if self._response_body else b""
-        body = self._response_body
-        if body is None:
-            if head:
-                self._client.write(head)
+    def _forward_heads(self, data: bytes) -> None:
+        now = monotonic()
+        self._heads.add(data)
+        head = self._read_heads(now)
+        if self._has_ended:
             return
+        if self._response_body is not None:
+            self._forward_body(self._response_body, head, self._heads.take_rest(), now)
+        elif head:
+            self._client.write(head)
+
+    def _forward_body(self, body: BodyReader, head: bytes, data: bytes, now: float) -> None:
+        """Pass on what came of the body, behind its head where that came with it; of a damaged one what is good."""
+        damage: BadMessage | None = None
         try:
-            fed = body.feed(data)
-        except BadMessage:
-            if isinstance(body, ChunkedBody):
-                self._pass_piece_on(head, body.good, now)
-            raise
-        self._pass_piece_on(head, fed, now)
-        self._is_clean = self._is_clean and not fed.rest
+            wire, pieces, rest = body.feed(data)
+        except BadMessage as bad:
+            damage, (wire, pieces, rest) = bad, body.good
+        sent = b"".join(pieces) if self._dechunks else wire
+        self._client.write(head + sent if head else sent)
+        digests, key, tell = self._response_digests, self._key, self._listener.on_event
+        digests.add_sent(sent)
+        for piece in pieces:
+            digests.add_received(piece)
+            tell(ResponseBytes(key, now, piece))
+        if damage:
+            raise damage
+        if rest:
+            self._is_clean = False
         if body.is_done and self._is_request_whole:
             self._complete()
-
-    def _pass_piece_on(self, head: bytes, fed: FeedResult, now: float) -> None:
-        sent = b"".join(fed.pieces) if self._dechunks else fed.wire
-        self._client.write(head + sent)
-        self._response_digests.add_sent(sent)
-        for piece in fed.pieces:
-            self._response_digests.add_received(piece)
-            self._listener.on_event(ResponseBytes(self._key, now, piece))
 
     def _read_heads(self, now: float) -> bytes:
         """Read complete heads up to the final one; returns what to send of them."""
@@ -363,7 +364,7 @@ class Forward:
         self._end(State.COMPLETE, "")
         if connection and self._response:
             if self._is_clean and is_persistent(self._response) and self._request.version == b"HTTP/1.1":
-                connection.release(self._response, self._loop.time())
+                connection.release(self._response, monotonic())
             else:
                 connection.drop()
         self._client.finish(keeps=self._keeps)
@@ -417,4 +418,4 @@ class Forward:
             if self._response:
                 passed["response"] = self._response_digests.result()
             told = "; ".join(filter(None, (why, self._note)))
-            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, told, passed))
+            self._listener.on_event(ExchangeEnded(self._key, monotonic(), state, told, passed))

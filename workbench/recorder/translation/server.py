@@ -274,7 +274,7 @@ class TranslationServer:
         response = await _response(reader, heads)
         if response.status != HTTPStatus.SWITCHING_PROTOCOLS:
             framing = response_body(response, b"GET")
-            fields = ((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response))
+            fields = (f.pair for f in end_to_end(response))
             return _UpstreamResponse(
                 response.status, Headers(tuple(fields)), _body(reader, framing, heads, MAX_BRIDGED_BODY)
             )
@@ -367,7 +367,7 @@ async def _read_response(reader: asyncio.StreamReader, turn: TranslatedRequest) 
     heads = HeadBuffer()
     response = await _response(reader, heads)
     framing = response_body(response, turn.request.method.encode())
-    headers = Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response)))
+    headers = Headers(tuple(f.pair for f in end_to_end(response)))
     most = 0 if turn.is_plain else MAX_BRIDGED_BODY
     return _UpstreamResponse(response.status, headers, _body(reader, framing, heads, most))
 
@@ -411,7 +411,7 @@ def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _http(head: Request, path: str, body: bytes) -> HttpRequest:
-    fields = tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(head))
+    fields = tuple(f.pair for f in end_to_end(head))
     headers = Headers(tuple(item for item in fields if item[0].lower() not in _OF_BODY))
     raw = Body(body, headers.get("content-encoding") or "")
     return HttpRequest(head.method.decode("latin-1"), path, headers, raw)

@@ -26,20 +26,30 @@ class FeedResult(NamedTuple):
 
 
 class BodyReader(Protocol):
-    """Follows one body. ``ends_with_connection``: only the end of the connection ends it."""
+    """Follows one body.
+
+    Attributes:
+        ends_with_connection: only the end of the connection ends it.
+        good: after invalid framing, the valid bytes before it.
+    """
 
     is_done: bool
     ends_with_connection: bool
+    good: FeedResult
 
     def feed(self, data: bytes) -> FeedResult:
         """Process more bytes. Raises BadMessage."""
         ...
 
 
+_NOTHING = FeedResult(b"", (), b"")
+
+
 class LengthBody:
     """A body with a length; 0 for none."""
 
     ends_with_connection = False
+    good = _NOTHING
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -57,6 +67,7 @@ class OpenBody:
 
     ends_with_connection = True
     is_done = False
+    good = _NOTHING
 
     def feed(self, data: bytes) -> FeedResult:
         return FeedResult(data, (data,), b"")
@@ -70,31 +81,33 @@ class _ChunkPart(Enum):
 
 
 class ChunkedBody:
-    """A chunked body. A framing line is sent on when it is complete and valid, chunk data immediately.
-
-    Attributes:
-        good: after invalid framing, the valid bytes before it.
-    """
+    """A chunked body. A framing line is sent on when it is complete and valid, chunk data immediately."""
 
     ends_with_connection = False
 
     def __init__(self) -> None:
         self.is_done = False
-        self.good = FeedResult(b"", (), b"")
+        self.good = _NOTHING
         self._at = _ChunkPart.SIZE
         self._left = 0
         self._held = bytearray()
         self._trailer_size = 0
 
     def feed(self, data: bytes) -> FeedResult:
-        if self._at is _ChunkPart.SIZE and not self._held and (fed := _one(data)):
-            return fed
-        if self._held and self._goes_on(data):
-            self._held += data
-            return FeedResult(b"", (), b"")
-        data = bytes(self._held) + data if self._held else data
+        if self._held:
+            if self._goes_on(data):
+                self._held += data
+                return _NOTHING
+            data = bytes(self._held) + data
         pieces: list[bytes] = []
-        pos = 0
+        pos = _whole_chunks(data, pieces) if self._at is _ChunkPart.SIZE else 0
+        if pos < len(data):
+            pos = self._parts(data, pos, pieces)
+        self._held = bytearray() if self.is_done or pos == len(data) else bytearray(data[pos:])
+        return FeedResult(data[:pos], pieces, data[pos:] if self.is_done else b"")
+
+    def _parts(self, data: bytes, pos: int, pieces: list[bytes]) -> int:
+        """Process parts of chunks; return where the first incomplete line begins."""
         while pos < len(data) and not self.is_done:
             if self._at is _ChunkPart.DATA:
                 piece = data[pos : pos + self._left]
@@ -107,8 +120,7 @@ class ChunkedBody:
                 pos = end
             else:
                 break
-        self._held = bytearray() if self.is_done else bytearray(data[pos:])
-        return FeedResult(data[:pos], pieces, data[pos:] if self.is_done else b"")
+        return pos
 
     def _goes_on(self, data: bytes) -> bool:
         """True if this is more of a held line, without its end: the line need not be parsed again."""
@@ -159,13 +171,17 @@ class ChunkedBody:
         return end + 2
 
 
-def _one(data: bytes) -> FeedResult | None:
-    """Fast path for exactly one whole chunk, the usual case; None for other data."""
-    matched = _SIZE_LINE.match(data)
-    size = int(matched[1], 16) if matched else 0
-    if matched and size and matched.end() + size + 2 == len(data) and data.endswith(b"\r\n"):
-        return FeedResult(data, (data[matched.end() : -2],), b"")
-    return None
+def _whole_chunks(data: bytes, pieces: list[bytes]) -> int:
+    """Add the data of chunks that are there whole, as nearly all are; return where another part begins."""
+    pos, match = 0, _SIZE_LINE.match
+    while matched := match(data, pos):
+        start = matched.end()
+        end = start + int(matched[1], 16)
+        if end == start or data[end : end + 2] != b"\r\n":
+            break
+        pieces.append(data[start:end])
+        pos = end + 2
+    return pos
 
 
 def request_body(head: Request) -> BodyReader:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_HEADER_BLOCK, SNIPPET
 from workbench.wire.exchange import Headers
 
@@ -41,11 +41,18 @@ class BadMessage(WireError):
 
 
 class HeaderField(NamedTuple):
-    """One header line as sent; ``key`` is its name in lower case, ``value`` has no surrounding space."""
+    """One header line as sent.
+
+    Attributes:
+        key: its name in lower case.
+        value: without surrounding space.
+        pair: name and value for a recording: wire bytes read as Latin-1.
+    """
 
     key: bytes
     value: bytes
     line: bytes
+    pair: tuple[str, str]
 
     @property
     def name(self) -> bytes:
@@ -54,47 +61,66 @@ class HeaderField(NamedTuple):
 
     def with_value(self, value: bytes) -> HeaderField:
         """The same header with another value."""
-        return HeaderField(self.key, value, self.name + b": " + value)
+        return header_field(self.name, value)
 
 
-@dataclass(frozen=True, slots=True)
+def header_field(name: bytes, value: bytes) -> HeaderField:
+    """A header line of our own."""
+    pair = name.decode("latin-1"), value.decode("latin-1")
+    return HeaderField(name.lower(), value, name + b": " + value, pair)
+
+
 class Head:
     """Start line and headers as received, without line ends."""
 
-    start: bytes
-    version: bytes
-    fields: tuple[HeaderField, ...]
+    __slots__ = ("_values", "fields", "start", "version")
 
-    def values(self, key: bytes) -> list[bytes]:
+    def __init__(self, start: bytes, version: bytes, fields: tuple[HeaderField, ...]) -> None:
+        self.start, self.version, self.fields = start, version, fields
+        values = self._values = dict[bytes, list[bytes]]()  # by name: a relay asks twenty times for each head
+        for key, value, _, _ in fields:
+            values.setdefault(key, []).append(value)
+
+    def values(self, key: bytes) -> Sequence[bytes]:
         """Values of a header, by its lower-case name."""
-        return [f.value for f in self.fields if f.key == key]
+        return self._values.get(key, ())
 
-    def tokens(self, key: bytes) -> list[bytes]:
+    def tokens(self, key: bytes) -> Sequence[bytes]:
         """Members of a comma-separated header, in lower case."""
-        values = self.values(key)
+        values = self._values.get(key)
+        if values is None:
+            return ()
         members = (m.strip(b" \t").lower() for value in values for m in value.split(b","))
-        return [m for m in members if m] if values else values
+        return [m for m in members if m]
 
     @property
     def headers(self) -> Headers:
-        """Headers for a recording: wire bytes read as Latin-1."""
-        return Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in self.fields))
+        """Headers for a recording."""
+        return Headers(tuple([pair for _, _, _, pair in self.fields]))
 
 
-@dataclass(frozen=True, slots=True)
 class Request(Head):
     """Head of a request."""
 
-    method: bytes
-    target: bytes
+    __slots__ = ("method", "target")
+
+    def __init__(
+        self, start: bytes, version: bytes, fields: tuple[HeaderField, ...], method: bytes, target: bytes
+    ) -> None:
+        super().__init__(start, version, fields)
+        self.method, self.target = method, target
 
 
-@dataclass(frozen=True, slots=True)
 class Response(Head):
     """Head of a response."""
 
-    status: int
-    reason: bytes
+    __slots__ = ("reason", "status")
+
+    def __init__(
+        self, start: bytes, version: bytes, fields: tuple[HeaderField, ...], status: int, reason: bytes
+    ) -> None:
+        super().__init__(start, version, fields)
+        self.status, self.reason = status, reason
 
 
 def render(start: bytes, lines: Iterable[bytes]) -> bytes:
@@ -126,7 +152,7 @@ def read_response(block: bytes) -> Response:
 
 def read_fields(lines: Iterable[bytes]) -> tuple[HeaderField, ...]:
     """Parse header or trailer lines. Raises BadMessage."""
-    return tuple(_field(line) for line in lines)
+    return tuple(map(_field, lines))
 
 
 def quote(data: bytes) -> str:
@@ -145,19 +171,25 @@ def read_headers(block: bytes) -> Headers:
 
 def _split(block: bytes) -> tuple[bytes, tuple[HeaderField, ...]]:
     start, *lines = block.split(b"\r\n")
-    return start, read_fields(lines)
+    return start, tuple(map(_known_field if len(block) <= _USUAL else _field, lines))
 
 
 def _field(line: bytes) -> HeaderField:
     matched = _FIELD.fullmatch(line)
     if matched:
-        name, value = matched.groups()
-        return HeaderField(name.lower(), value.strip(b" \t"), line)
+        name, value = matched[1], matched[2].strip(b" \t")
+        return HeaderField(name.lower(), value, line, (name.decode("latin-1"), value.decode("latin-1")))
     if line[:1] in (b" ", b"\t"):
         raise BadMessage("a header is folded over two lines", found=line)
     if re.match(rb"%s[ \t]+:" % _TOKEN, line):
         raise BadMessage("a header has a space before the colon", found=line)
     raise BadMessage("not a header line", found=line)
+
+
+_USUAL, _LINES = 8 * 1024, 512
+"""Bytes of a head whose lines are remembered, and how many lines are: one client sends the same again and again."""
+
+_known_field = lru_cache(_LINES)(_field)
 
 
 class HeadBuffer:
@@ -241,8 +273,10 @@ def asks_websocket(head: Head) -> bool:
 
 def other_upgrade(head: Head) -> str:
     """The protocols other than WebSocket that a request asks to switch to; empty for none."""
+    if not head.values(b"upgrade"):
+        return ""
     asked = [name.decode("latin-1") for name in head.tokens(b"upgrade") if name != b"websocket"]
-    return ", ".join(asked) if b"upgrade" in head.tokens(b"connection") else ""
+    return ", ".join(asked) if asked and b"upgrade" in head.tokens(b"connection") else ""
 
 
 def is_persistent(head: Head) -> bool:
@@ -270,21 +304,16 @@ class Admission:
 
     def target(self, request: Request) -> bytes:
         """Path and query of a request to this listener. Raises BadMessage with the status to answer."""
-        self._check_method(request)
-        target = self._origin_form(request.target)
+        if request.method == b"CONNECT":
+            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY", 405)
+        target = request.target if request.target.startswith(b"/") else self._origin_form(request.target)
         self._check_host(request)
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade") and not self._passes_websockets:
             raise BadMessage("this recorder does not forward WebSockets (--no-websocket): use plain HTTP requests", 426)
         return target
 
-    def _check_method(self, request: Request) -> None:
-        if request.method == b"CONNECT":
-            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY", 405)
-
     def _origin_form(self, target: bytes) -> bytes:
-        if target.startswith(b"/"):
-            return target
         scheme, mark, rest = target.partition(b"://")
         authority, slash, path = rest.partition(b"/")
         if mark and scheme.lower() == b"http" and authority.lower() in self._authorities:
