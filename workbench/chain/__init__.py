@@ -13,7 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.chain import closure, ledger
-    from workbench.chain.cache_marks import marks, without_marks
+    from workbench.chain.cache_breakpoints import marks, without_marks
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         lost_parts,
         says_the_same,
         string_in,
-        text_told,
+        text_for_model,
         value_in,
     )
-    from workbench.chain.tool_links import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
+    from workbench.chain.tool_links import MOST_KNOWN, RequestToolResult, ToolLink, ToolLinks, request_tool_results
 else:
     __getattr__ = lazy(__name__)
 
@@ -46,7 +46,7 @@ __all__ = [
     "Ledger",
     "LostPart",
     "ReplayOutcome",
-    "ToldResult",
+    "RequestToolResult",
     "ToolLink",
     "ToolLinks",
     "closure",
@@ -55,10 +55,10 @@ __all__ = [
     "ledger",
     "lost_parts",
     "marks",
+    "request_tool_results",
     "says_the_same",
     "string_in",
-    "text_told",
-    "told_results",
+    "text_for_model",
     "value_in",
     "without_marks",
 ]

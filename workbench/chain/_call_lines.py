@@ -242,15 +242,15 @@ class _Judge:
         return node.ref.side == RESPONSE or (node.ref.side == REQUEST and node.turn.number == self.last)
 
     def _note(self, node: CallNode, flaws: tuple[Flaw, ...], between: int | None, before: NodeRef | None) -> str:
-        said = [self._answer_note(node)]
+        notes = [self._answer_note(node)]
         if between is not None:
-            said.append(f"message {between + 1} is between the call and its result")
+            notes.append(f"message {between + 1} is between the call and its result")
         if before is not None:
-            said.append(f"message {before.message + 1} has other content before the result")
+            notes.append(f"message {before.message + 1} has other content before the result")
         if node.twin:
-            said.append(f"{_where(node.twin.ref)} has the same id")
-        said += [_NOTES[f] for f in flaws if f in _NOTES]
-        return ", ".join(said)
+            notes.append(f"{_where(node.twin.ref)} has the same id")
+        notes += [_NOTES[f] for f in flaws if f in _NOTES]
+        return ", ".join(notes)
 
     def _answer_note(self, node: CallNode) -> str:
         if node.results:

@@ -157,7 +157,7 @@ class Lookup:
     """
 
     def __init__(self, history: HistoryKeys, kind: object, tables: KeyTables) -> None:
-        self._told, self._tables = history, tables
+        self._history, self._tables = history, tables
         self._end, self._is_read = history.chain.count_settled(history.count), False
         found = history.chain.found
         self._known = found.pop(kind, None)
@@ -168,26 +168,28 @@ class Lookup:
 
     def found(self, kind: KeyKind) -> Iterator[_Found]:
         """The found keys of a kind, the latest first."""
-        told, end = self._told, max(self._end - _RECENT, 0)
-        yield from self._within(kind, told.count, end)  # of the end more may follow, and there most answers are found
+        history, end = self._history, max(self._end - _RECENT, 0)
+        yield from self._within(
+            kind, history.count, end
+        )  # of the end more may follow, and there most answers are found
         if self._known is None:
             yield from self._within(kind, end, 0)
             return
         if not self._is_read:
-            self._known.read(told, self._tables)
+            self._known.read(history, self._tables)
             self._is_read = True
         yield from self._known.latest(kind, end)
 
     def refuse(self, kind: KeyKind, found: Iterable[_Found]) -> None:
         """Count keys as not found in later requests of this kind, where what follows them is the same."""
-        settled = [each for each in found if 0 < each[0] < self._end]
-        if settled and self._known and self._is_read:
-            self._known.refuse(kind, settled)
+        earlier = [each for each in found if 0 < each[0] < self._end]
+        if earlier and self._known and self._is_read:
+            self._known.refuse(kind, earlier)
 
     def _within(self, kind: KeyKind, count: int, end: int) -> Iterator[_Found]:
         table = self._tables.of(kind)
         for n in range(count, end, -1):
-            yield from ((n, key) for key in _keys(self._told, kind, n) if key in table)
+            yield from ((n, key) for key in _keys(self._history, kind, n) if key in table)
 
 
 _RECENT = 8

@@ -55,7 +55,7 @@ class GrowingTurns:
         self._memory = MatchMemory()
         self._turns = Turns()
         self._same = 0  # first runs that are as they were when the turns were built
-        self._asked = 0  # questions there were then
+        self._user_count = 0  # questions there were then
         self._values: dict[Hashable, TurnValues] = {}
 
     def read(self, messages: Sequence[Message]) -> None:
@@ -84,10 +84,10 @@ class GrowingTurns:
         other._memory, other._turns, other._values = self._memory, self._turns, self._values
         other._memory.cut(count - is_divided)
         other._keep(other._turns.drop(bisect_left(other._turns.all, length, key=_last)))
-        other._asked = self._asked
+        other._user_count = self._user_count
         if len(other._users) < len(self._users):
             other._keep(other._turns.open_again(length))
-            other._asked = -1
+            other._user_count = -1
         self._forget()
         return other
 
@@ -97,18 +97,18 @@ class GrowingTurns:
             return None
         changed = received.match_again(len(self._starts), lambda n: self._answer(messages, n), self._memory, self._same)
         self._same = len(self._starts)
-        turns, built = self._turns, self._built_places()
-        if changed < len(self._starts) and self._starts[changed] < built:
+        turns, rebuild_from = self._turns, self._built_places()
+        if changed < len(self._starts) and self._starts[changed] < rebuild_from:
             self._keep(turns.drop(bisect_left(turns.all, self._places[self._starts[changed]], key=_last)))
-            built = self._built_places()
-        if len(self._users) > self._asked:
+            rebuild_from = self._built_places()
+        if len(self._users) > self._user_count:
             self._keep(turns.end_again(self._users, messages))
-            self._asked = len(self._users)
+            self._user_count = len(self._users)
         last = turns.all[-1] if turns.all else None
         had_reasoning = last is not None and last.loop.has_reasoning
-        if last and built < len(self._places) and self._places[built] == last.last + 1:
+        if last and rebuild_from < len(self._places) and self._places[rebuild_from] == last.last + 1:
             self._keep(last.number)
-        for place, run in zip(self._places[built:], self._runs[built:], strict=True):
+        for place, run in zip(self._places[rebuild_from:], self._runs[rebuild_from:], strict=True):
             turns.add(place, self._memory.found[run], messages, self._users, received)
         if last and last.loop.has_reasoning != had_reasoning:
             self._keep(last.loop.first)
@@ -132,8 +132,8 @@ class GrowingTurns:
 
     def _answer(self, messages: Sequence[Message], run: int) -> ReceivedAnswer:
         stop = self._starts[run + 1] if run + 1 < len(self._starts) else len(self._places)
-        shown = [messages[n] for n in self._places[self._starts[run] : stop]]
-        return ReceivedAnswer(join_items(shown)) if self.itemized else fact(shown[0], ReceivedAnswer)
+        parts = [messages[n] for n in self._places[self._starts[run] : stop]]
+        return ReceivedAnswer(join_items(parts)) if self.itemized else fact(parts[0], ReceivedAnswer)
 
     def _built_places(self) -> int:
         """Number of places that are in the turns."""

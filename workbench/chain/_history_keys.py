@@ -39,12 +39,12 @@ class ItemChain:
         plain, exact: fingerprints of the first n items together, for every n from zero; without and with call ids.
         ends: number of items after each message.
         found: keys by which the history was found, for each kind of request.
-        noted: number of items that are noted, for each place.
+        fingerprint_ends: number of items that are noted, for each place.
     """
 
     def __init__(self, plain: int = 0, exact: int = 0) -> None:
         self.found: dict[object, FoundKeys] = {}
-        self.noted: dict[object, int] = {}
+        self.fingerprint_ends: dict[object, int] = {}
         self.items: list[Item] = []
         self.plain, self.exact = [plain], [exact]
         self.ends: list[int] = []
@@ -70,7 +70,7 @@ class ItemChain:
         count = other.ends[-1] if other.ends else 0
         other.items, other.plain, other.exact = self.items[:count], self.plain[: count + 1], self.exact[: count + 1]
         end = other.count_settled(count)
-        other.noted = {place: min(noted, count) for place, noted in self.noted.items()}
+        other.fingerprint_ends = {place: min(noted, count) for place, noted in self.fingerprint_ends.items()}
         other.found = {kind: found.first(end) for kind, found in self.found.items()}
         return other
 

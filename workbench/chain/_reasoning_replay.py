@@ -66,12 +66,12 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
 
 def _as_kept(sent: Sequence[Reasoning], received: Sequence[Reasoning]) -> Sequence[Reasoning]:
     """The sent reasoning, each proof spelled as in the copy that was kept: a received proof may have several copies."""
-    kept = {_plain(copy): block for block in received for copy in block.copies}
-    return [_with_proof_of(kept, block) for block in sent] if kept else sent
+    by_plain_form = {_plain(copy): block for block in received for copy in block.copies}
+    return [_with_proof_of(by_plain_form, block) for block in sent] if by_plain_form else sent
 
 
-def _with_proof_of(kept: Mapping[str, Reasoning], block: Reasoning) -> Reasoning:
-    proven = kept.get(_plain(block.signature or (block.data if isinstance(block.data, str) else "") or ""))
+def _with_proof_of(by_plain_form: Mapping[str, Reasoning], block: Reasoning) -> Reasoning:
+    proven = by_plain_form.get(_plain(block.signature or (block.data if isinstance(block.data, str) else "") or ""))
     return replace(block, signature=proven.signature, data=proven.data) if proven else block
 
 
@@ -79,8 +79,8 @@ def _entries(received: Sequence[Reasoning]) -> Sequence[Reasoning]:
     """Entries of ``reasoning_details`` that came again under their own id as one each, with the copies of its proof."""
     entries: dict[object, Reasoning] = {}
     for n, block in enumerate(received):
-        named = block.extra.get("id") if block.carrier is Carrier.REASONING_DETAILS and not block.text else None
-        key = (block.extra.get("type"), named) if isinstance(named, str) else n
+        entry_id = block.extra.get("id") if block.carrier is Carrier.REASONING_DETAILS and not block.text else None
+        key = (block.extra.get("type"), entry_id) if isinstance(entry_id, str) else n
         before = entries.get(key)
         proof = block.signature or block.data
         entries[key] = block if before is None else replace(before, copies=(*before.copies, str(proof)))
@@ -155,7 +155,7 @@ def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], blo
     kinds = dict.fromkeys(map(_kind, received))
     came = {kind: _join([b for b in received if _kind(b) == kind]).strip() for kind in kinds}
     text = _join(sent).strip()  # tags in the text stand on lines of their own
-    origin = next((kind for kind, said in came.items() if said == text), None)
+    origin = next((kind for kind, content in came.items() if content == text), None)
     note = f"received in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
     return (
         Replay(ReplayOutcome.SENT, block, note=note) if origin else Replay(ReplayOutcome.ALTERED, block, "text", note)

@@ -96,13 +96,13 @@ class Turns:
 
     Attributes:
         all: the turns.
-        shown: position of a response with reasoning → number of turns that repeat it.
+        message_by_answer: position of a response with reasoning → number of turns that repeat it.
         loops: number of questions before a tool loop → the loop.
     """
 
     def __init__(self) -> None:
         self.all: list[LedgerTurn] = []
-        self.shown: Counter[int] = Counter()
+        self.message_by_answer: Counter[int] = Counter()
         self.loops: defaultdict[int, Loop] = defaultdict(Loop)
         self._last = -2
 
@@ -131,7 +131,7 @@ class Turns:
         if position is not None and position not in turn.positions:
             _add_answer(turn, position, received)
             if received.answers[position].blocks:
-                self.shown[position] += 1
+                self.message_by_answer[position] += 1
         turn.ended_by = end_of_loop(place, users, messages)
         number = bisect_right(users, place)
         if number not in self.loops:
@@ -142,9 +142,9 @@ class Turns:
         """Remove a turn and all later ones; the number of turns at the beginning that are unchanged."""
         place = self.all[number - 1].last + 1 if number else 0
         for position in (position for turn in self.all[number:] for position in turn.positions):
-            self.shown[position] -= 1
-            if self.shown[position] <= 0:
-                del self.shown[position]
+            self.message_by_answer[position] -= 1
+            if self.message_by_answer[position] <= 0:
+                del self.message_by_answer[position]
         del self.all[number:]
         self._last = self.all[-1].last if self.all else -2
         self.loops = defaultdict(Loop, {key: loop for key, loop in self.loops.items() if loop.first < number})
@@ -183,8 +183,8 @@ def _positions(request: ModelRequest, places: Sequence[int], received: ReceivedA
     if not request.itemized:
         return received.match([fact(request.messages[n], ReceivedAnswer) for n in places])
     runs = [[*group] for _, group in groupby(places, key=lambda n: n - bisect_left(places, n))]
-    shown = received.match([ReceivedAnswer(join_items([request.messages[n] for n in run])) for run in runs])
-    return [position for run, position in zip(runs, shown, strict=True) for _ in run]
+    answers = received.match([ReceivedAnswer(join_items([request.messages[n] for n in run])) for run in runs])
+    return [position for run, position in zip(runs, answers, strict=True) for _ in run]
 
 
 def _add_message(turn: LedgerTurn, index: int, message: Message) -> None:

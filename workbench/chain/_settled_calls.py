@@ -70,8 +70,8 @@ class SettledCalls:
         is_latest = len(other._cuts) == len(self._cuts)
         for name in ("_ids", "_orphan_ids", "_server_ids"):
             ids: dict[str, NodeRef] = getattr(self, name)
-            kept = dict(ids) if is_latest else {id_: ref for id_, ref in ids.items() if ref.message < last.start}
-            setattr(other, name, kept)
+            copied = dict(ids) if is_latest else {id_: ref for id_, ref in ids.items() if ref.message < last.start}
+            setattr(other, name, copied)
         return other
 
     def lines(
@@ -111,8 +111,8 @@ class SettledCalls:
             is_known = bool(name) and _is_settled_place(self._ids.get(name or ""), start)
             if is_known and not (name in first and _is_before(first[name], result.ref)):
                 return True
-        named = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
-        return any(_is_settled_place(self._server_ids.get(name), start) for name in named)
+        ids = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
+        return any(_is_settled_place(self._server_ids.get(name), start) for name in ids)
 
     def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
         """Make a cut wherever one is possible: a request that changes its last messages needs an earlier one."""

@@ -48,11 +48,11 @@ def is_retold(answer: ModelResponse, following: Sequence[Message]) -> bool:
     if not run or len(run) == len(following) or not answer.messages:
         return False
     calls = [call_digest(call) for message in answer.messages for _, call in message.tool_calls() if not call.is_server]
-    shown = [call_digest(call) for message in run for _, call in message.tool_calls() if not call.is_server]
-    said, told = _text(answer.messages), _text(run)
-    if calls != shown or not told.endswith(said):
+    calls_in_run = [call_digest(call) for message in run for _, call in message.tool_calls() if not call.is_server]
+    answer_text, run_text = _text(answer.messages), _text(run)
+    if calls != calls_in_run or not run_text.endswith(answer_text):
         return False
-    return bool(calls) or len(said) >= _ENOUGH or (bool(said) and _first_thought(answer) in told)
+    return bool(calls) or len(answer_text) >= _ENOUGH or (bool(answer_text) and _first_thought(answer) in run_text)
 
 
 def _text(messages: Sequence[Message]) -> str:
@@ -94,10 +94,10 @@ class Conversation:
 
     def before(self, exchange: int) -> Conversation:
         """The conversation as it was when an exchange of it was sent."""
-        sent = self.exchanges[: bisect_left(self.exchanges, exchange)]
+        requests = self.exchanges[: bisect_left(self.exchanges, exchange)]
         answers = self.answers[: bisect_left(self.answers, exchange, key=lambda a: a[0])]
         broken = self.broken[: bisect_left(self.broken, len(answers))]
-        return Conversation(self.id, sent, answers, self.label, broken, self.received.before(exchange))
+        return Conversation(self.id, requests, answers, self.label, broken, self.received.before(exchange))
 
     def answer(self, response_id: str | None) -> tuple[Message, ...]:
         """Messages of the latest response with this id: what the server is expected to remember under it."""
@@ -161,7 +161,7 @@ class Conversations:
         self._owners = KeyTable[_Owner](is_any=False)
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._attempts = KeyTable[list[_LatestRequest]](is_any=True)
-        self._said: list[SaidItems] = []
+        self._item_sets: list[SaidItems] = []
         self._rewound = 0
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
@@ -172,13 +172,13 @@ class Conversations:
         hop = decoded.exchange.hop
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
-        told = HistoryKeys(start, request.model if request else None, request.messages if request else ())
-        found = self._find(request, told, thread, decoded.exchange.started_at)
+        keys = HistoryKeys(start, request.model if request else None, request.messages if request else ())
+        found = self._find(request, keys, thread, decoded.exchange.started_at)
         self.journal.append(found.exchanges, decoded.index)
-        self._note_items(found.id, told)
-        owner = _Owner(found.id, told.request_key(told.count))
+        self._note_items(found.id, keys)
+        owner = _Owner(found.id, keys.request_key(keys.count))
         if request is not None:
-            self._try(owner, told.retelling_key(told.count), request, response, _end(decoded.exchange))
+            self._try(owner, keys.retelling_key(keys.count), request, response, _end(decoded.exchange))
             if request.previous_id:
                 known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
                 self.journal.put(self._threads, (hop, request.previous_id), known)
@@ -188,7 +188,7 @@ class Conversations:
             self.journal.append(found.answers, (decoded.index, response))
             found.received.add(decoded.index, response)
             self.journal.note(partial(found.received.drop, decoded.index))
-            self._remember(owner, response, told)
+            self._remember(owner, response, keys)
         return found
 
     def _find(
@@ -216,19 +216,19 @@ class Conversations:
 
     def _begin(self, label: str) -> Conversation:
         self.journal.append(self.all, Conversation(len(self.all), label=label))
-        self.journal.append(self._said, SaidItems())
+        self.journal.append(self._item_sets, SaidItems())
         return self.all[-1]
 
     def _note_items(self, number: int, history: HistoryKeys) -> None:
         """Note the items of a conversation; of a history that grew, the new ones."""
         place = number, self._rewound
-        start = history.chain.noted.get(place, 0)
+        start = history.chain.fingerprint_ends.get(place, 0)
         if start < history.count:
-            said = self._said[number]
-            said.add(history.chain.items, start, history.count)
-            self.journal.note(said.take_back)
+            items = self._item_sets[number]
+            items.add(history.chain.items, start, history.count)
+            self.journal.note(items.take_back)
             self.journal.note(self._rewind)
-            history.chain.noted[place] = history.count
+            history.chain.fingerprint_ends[place] = history.count
 
     def _rewind(self) -> None:
         """Take nothing for noted that was noted in a history."""
@@ -258,8 +258,8 @@ class Conversations:
         for count, key in lookup.found(KeyKind.COUNTER):
             n, number = count - 1, self._owners[key].conversation
             if number not in shared:
-                said = self._said[number].fingerprints
-                shared[number] = next((k for k, i in enumerate(history.items) if i.plain in said), n)
+                fingerprints = self._item_sets[number].fingerprints
+                shared[number] = next((k for k, i in enumerate(history.items) if i.plain in fingerprints), n)
             if shared[number] < n:
                 return number
         return None
@@ -268,13 +268,13 @@ class Conversations:
         self, request: ModelRequest, history: HistoryKeys, lookup: Lookup, started: float | None
     ) -> int | None:
         """The conversation that continues here at another provider, which gets its answers in other words."""
-        refused, asked = list[tuple[int, int]](), _protocol_and_model(request)
+        refused, protocol_and_model = list[tuple[int, int]](), _protocol_and_model(request)
         for n, key in (*lookup.found(KeyKind.RETOLD), (0, history.retelling_key(0))):
             attempts = self._attempts.get(key, ())
             others = [
                 a
                 for a in reversed(attempts)
-                if a.answer and a.protocol_and_model != asked and not _is_beside(a, started)
+                if a.answer and a.protocol_and_model != protocol_and_model and not _is_beside(a, started)
             ]
             for at in history.messages_at(n) if others else ():
                 for attempt in others:
@@ -318,8 +318,8 @@ class Conversations:
                 for key in (*keys, shorter, *calls):
                     if key is not None:
                         self.journal.put(self._owners, key, owner)
-                self._said[owner.conversation].add(answer.items, 0, len(answer.items))
-                self.journal.note(self._said[owner.conversation].take_back)
+                self._item_sets[owner.conversation].add(answer.items, 0, len(answer.items))
+                self.journal.note(self._item_sets[owner.conversation].take_back)
             if response.id:
                 self.journal.put(self._threads, (history.hop, response.id), _Thread(owner, history.state(answer)))
 
@@ -363,8 +363,10 @@ def _is_of(answer: ModelResponse, message: Message) -> bool:
     """A message of a history is an answer that the client changed: it shares a call id or the text."""
     ids, text = {c.id for _, c in message.tool_calls() if c.id}, visible_text(message)
     for received in answer.messages:
-        said = visible_text(received)
-        if (text and said and (text in said or said in text)) or any(c.id in ids for _, c in received.tool_calls()):
+        visible = visible_text(received)
+        if (text and visible and (text in visible or visible in text)) or any(
+            c.id in ids for _, c in received.tool_calls()
+        ):
             return True
     return False
 

@@ -106,8 +106,8 @@ class Hops:
 
 def _is_of_another(a: Summary, b: Summary, known: Mapping[str, Summary]) -> bool:
     """One of them was made from a third exchange, at the place of the other: it is the same turn as that alone."""
-    for made, beside in ((a, b), (b, a)):
-        parent = known.get(made.parent or "") if made.branch else None
+    for derived, beside in ((a, b), (b, a)):
+        parent = known.get(derived.parent or "") if derived.branch else None
         if parent and parent.hop == beside.hop and parent.id != beside.id:
             return True
     return False

@@ -100,7 +100,7 @@ def _of_objects(before: dict[str, JsonValue], after: dict[str, JsonValue], point
         places = _places(after, there) if places is None else places
         place = places.get(_key(value)) if _is_telling(value) else None
         yield Fate("dropped", at, to, value) if place is None else Fate("moved", at, place, value, value)
-    for name in new.left:
+    for name in new.unmatched:
         yield Fate("added", f"{pointer}/{escape(name)}", f"{there}/{escape(name)}", None, after[name])
 
 
@@ -108,11 +108,11 @@ class _NewMembers:
     """Members of an object that were not there before, found by the letters of their name or by their value.
 
     Attributes:
-        left: those that are no old member under another name.
+        unmatched: those that are no old member under another name.
     """
 
     def __init__(self, new: dict[str, JsonValue]) -> None:
-        self.left = new
+        self.unmatched = new
         self._by_letters: dict[str, list[str]] = {}
         self._by_value: dict[Hashable, list[str]] = {}
         for name, value in reversed(new.items()):
@@ -125,11 +125,11 @@ class _NewMembers:
         if found is None and _is_telling(value):
             found = self._first(self._by_value.get(_key(value), []))
         if found is not None:
-            del self.left[found]
+            del self.unmatched[found]
         return found
 
     def _first(self, names: list[str]) -> str | None:
-        while names and names[-1] not in self.left:
+        while names and names[-1] not in self.unmatched:
             names.pop()
         return names[-1] if names else None
 
@@ -158,13 +158,13 @@ def _of_lists(before: list[JsonValue], after: list[JsonValue], pointer: str, the
             free[key] -= 1
         elif len(after) < len(before) or value is not None:
             yield Fate("dropped", f"{pointer}/{number}", there, value)
-    left = []
+    unpaired = []
     for number in reversed(range(len(keys))):
         if free[keys[number]]:
             free[keys[number]] -= 1
-            left.append(number)
+            unpaired.append(number)
     old = set(known)
-    for number in reversed(left):
+    for number in reversed(unpaired):
         kind = "doubled" if keys[number] in old else "added"
         yield Fate(kind, pointer, f"{there}/{number}", None, after[number])
 
@@ -195,8 +195,12 @@ def _kind(before: JsonValue, after: JsonValue) -> str:
 
 
 def _kind_of_texts(before: str, after: str) -> str:
-    kept = after.rstrip(" .…")
-    if len(kept) < len(before) and kept and before.startswith(kept[: max(_TEXT, len(kept) - _CUT_MARK)]):
+    beginning = after.rstrip(" .…")
+    if (
+        len(beginning) < len(before)
+        and beginning
+        and before.startswith(beginning[: max(_TEXT, len(beginning) - _CUT_MARK)])
+    ):
         return "truncated"
     forms = (html.escape(before), html.unescape(before), unquote_plus(before), dumps(before).decode("utf-8", "replace"))
     inside = dumps(before).decode("utf-8", "replace")[1:-1]

@@ -146,7 +146,7 @@ def derive(
         return Ledger(came_in=came_in)
     received = answers if isinstance(answers, ReceivedAnswers) else ReceivedAnswers.of(answers)
     history, entries = _entries(request, received, terms)
-    lost = _lost_turns(received, history.shown, request)
+    lost = _lost_turns(received, history.message_by_answer, request)
     telling = _TellingEntries(tuple(entries.deviations), tuple(entries.genuine))
     changes = entries.changes if isinstance(request.messages, HistoryPrefix) else None
     return Ledger((*lost, *entries.all), came_in, telling, changes)
@@ -178,9 +178,9 @@ class _Entries:
         if count < len(self.all):
             self.changes.append(self.all[count].first)
         del self.all[count:]
-        for chosen in (self.deviations, self.genuine):
-            while chosen and chosen[-1].turn >= count:
-                chosen.pop()
+        for entries in (self.deviations, self.genuine):
+            while entries and entries[-1].turn >= count:
+                entries.pop()
 
 
 def _entries(request: ModelRequest, received: ReceivedAnswers, terms: ReasoningTerms) -> tuple[Turns, _Entries]:
@@ -233,10 +233,10 @@ def _unread(turn: LedgerTurn, terms: ReasoningTerms) -> str:
     if not turn.sent or not terms.carriers:
         return ""
     own, came = set(terms.carriers), {block.carrier for block in turn.came or ()}
-    sent = dict.fromkeys(block.carrier for block in turn.sent)
-    if set(sent) & (own | came) or (turn.came is not None and not own & came):
+    carriers = dict.fromkeys(block.carrier for block in turn.sent)
+    if set(carriers) & (own | came) or (turn.came is not None and not own & came):
         return ""
-    return f"sent as {', '.join(sent)}, which the provider does not read"
+    return f"sent as {', '.join(carriers)}, which the provider does not read"
 
 
 def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: ModelRequest) -> Iterator[Entry]:
@@ -244,9 +244,9 @@ def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: Mo
     thoughts = received.thoughts()
     if len(thoughts) == len(shown):
         return
-    gone = (n for n in reversed(thoughts) if n not in shown)
+    unsent = (n for n in reversed(thoughts) if n not in shown)
     why = "the server stores this turn" if request.previous_id else "the history does not contain this turn"
-    for n in reversed(list(islice(gone, _MAX_LOST))):
+    for n in reversed(list(islice(unsent, _MAX_LOST))):
         answer = received.answers[n]
         yield Entry(
             turn=-1,

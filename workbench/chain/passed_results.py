@@ -38,7 +38,7 @@ class LostPart(NamedTuple):
     form: str = ""
 
 
-def text_told(result: ToolResultIR) -> str:
+def text_for_model(result: ToolResultIR) -> str:
     """All text of a result that reaches the model; parts of unknown types as JSON."""
     return "\n".join(map(_words, result.content))
 
@@ -197,10 +197,10 @@ def _other_form(text: str, words: str) -> str:
     """The form in which a text is in another one; empty if it is in none that is known."""
     if len(text) < SIGNIFICANT or max(len(text), len(words)) > _MOST_SEARCHED:
         return ""
-    for said, make in _FORMS:
-        made = make(text)
-        if made != text and made in words:
-            return said
+    for form, make in _FORMS:
+        changed_text = make(text)
+        if changed_text != text and changed_text in words:
+            return form
     plain = "".join(text.split())
     return "its spaces or line breaks are not the same" if plain and plain in "".join(words.split()) else ""
 

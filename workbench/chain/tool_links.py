@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.chain.passed_results import LostPart, lost_parts, text_told
+from workbench.chain.passed_results import LostPart, lost_parts, text_for_model
 from workbench.fingerprint import ANSWERING
 from workbench.ir import JsonValue, Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -61,7 +61,7 @@ class ToolLink:
         )
 
 
-class ToldResult(NamedTuple):
+class RequestToolResult(NamedTuple):
     """A result in a request.
 
     Attributes:
@@ -85,18 +85,18 @@ class ToolLinks:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._kept: dict[str, tuple[ToolOutcome, ...]] = {}
+        self._outcomes: dict[str, tuple[ToolOutcome, ...]] = {}
         self._latest: dict[str, float] = {}  # when the last of all outcomes ended
 
     @property
     def waiting(self) -> tuple[ToolOutcome, ...]:
         """Outcomes that no tool result contains yet, in their order."""
-        return self._kept.get("", ())
+        return self._outcomes.get("", ())
 
     def take(self, outcome: ToolOutcome) -> None:
         """Remember the outcome of a ``tools/call`` until a request has it as a tool result."""
         if not outcome.is_interim:
-            self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
+            self._journal.put(self._outcomes, "", (*self.waiting, outcome)[-MOST_WAITING:])
             if outcome.ended is not None and outcome.ended > self._latest.get("", 0.0):
                 self._journal.put(self._latest, "", outcome.ended)
 
@@ -124,52 +124,54 @@ class ToolLinks:
 
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
         newest = decoded.messages(REQUEST)[-_NEWEST:]
-        stated = {one.call_id: one for one in self.waiting if one.call_id}
+        by_call_id = {one.call_id: one for one in self.waiting if one.call_id}
         others: dict[bytes, list[ToolOutcome]] = {}
         for one in self.waiting:
             if not one.call_id:
                 others.setdefault(argument_key(one.arguments), []).append(one)
         calls = {call.id: call for message in newest for _, call in message.tool_calls()} if others else {}
         known = 0  # results in a row that an earlier request had
-        for told in told_results(newest):
+        for passed in request_tool_results(newest):
             if not self.waiting or known > MOST_KNOWN:
                 return  # what is before them was told in an earlier request
-            known = 0 if told.is_newest else known + 1
-            id_ = told.result.tool_call_id
-            outcome = stated.get(id_ or "")
+            known = 0 if passed.is_newest else known + 1
+            id_ = passed.result.tool_call_id
+            outcome = by_call_id.get(id_ or "")
             if outcome is None and others:
-                outcome = self._outcome_of(told, calls.get(id_), others)
+                outcome = self._outcome_of(passed, calls.get(id_), others)
             if outcome and any(one is outcome for one in self.waiting):
                 known = 0
-                self._journal.put(self._kept, "", tuple(one for one in self.waiting if one is not outcome))
+                self._journal.put(self._outcomes, "", tuple(one for one in self.waiting if one is not outcome))
                 result = outcome.result if outcome.state == "answered" else {}
-                lost = lost_parts(result, text_told(told.result), has_media=told.has_media)
+                lost_content = lost_parts(result, text_for_model(passed.result), has_media=passed.has_media)
                 yield ToolLink(
                     decoded.index,
-                    told.pointer,
-                    told.result.tool_call_id,
+                    passed.pointer,
+                    passed.result.tool_call_id,
                     outcome.exchange,
                     outcome.server,
                     outcome.tool,
                     bool(outcome.call_id),
-                    tuple(lost),
+                    tuple(lost_content),
                 )
 
     def _outcome_of(
-        self, tool_result: ToldResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
+        self, tool_result: RequestToolResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
     ) -> ToolOutcome | None:
         """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool.
 
         Args:
             others: outcomes whose client does not state the id, by their arguments.
         """
-        name, given = (call.name, call.input) if call else (tool_result.result.name, None)
-        equal = [one for one in reversed(others.get(argument_key(given), ())) if self._is_open(one, name, given)]
+        name, arguments = (call.name, call.input) if call else (tool_result.result.name, None)
+        equal = [
+            one for one in reversed(others.get(argument_key(arguments), ())) if self._is_open(one, name, arguments)
+        ]
         if equal or call is None or not tool_result.is_newest:
-            return _best_of(equal, text_told(tool_result.result)) if equal else None
-        same = [one for kept in others.values() for one in kept if self._is_open(one, name, given)]
-        equal = [one for one in same if one.is_of(call.id, name, given)]
-        return same[0] if len(same) == 1 else _best_of(equal, text_told(tool_result.result)) if equal else None
+            return _best_of(equal, text_for_model(tool_result.result)) if equal else None
+        same = [one for outcomes in others.values() for one in outcomes if self._is_open(one, name, arguments)]
+        equal = [one for one in same if one.is_of(call.id, name, arguments)]
+        return same[0] if len(same) == 1 else _best_of(equal, text_for_model(tool_result.result)) if equal else None
 
     def _is_open(self, outcome: ToolOutcome, name: str | None, value: JsonValue) -> bool:
         return outcome.asked_by(name, value) is not None and any(one is outcome for one in self.waiting)
@@ -182,7 +184,7 @@ def _best_of(equal: Sequence[ToolOutcome], text: str) -> ToolOutcome:
     return next((one for one in equal if not any(lost_parts(one.result, text, has_media=True))), equal[0])
 
 
-def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:
+def request_tool_results(messages: Sequence[Message]) -> Iterator[RequestToolResult]:
     """Tool results of the client in messages of a request, the last one first."""
     has_media, is_newest = False, True
     for message in reversed(messages):
@@ -190,5 +192,5 @@ def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:
         parts = (*message.parts, *(inner for result in results for inner in result.content))
         has_media = has_media or any(isinstance(part, Media) for part in parts)
         for result in reversed(results):
-            yield ToldResult(message.absolute(result), result, has_media, is_newest)
+            yield RequestToolResult(message.absolute(result), result, has_media, is_newest)
         is_newest = is_newest and message.role not in ANSWERING

@@ -54,7 +54,7 @@ def _columns(passage: ToolPassage) -> Iterator[str]:
     half = (WIDTH - 5) // 2
     lost = [part.pointer for part in passage.link.lost]
     left: list[Line] = list(laid_out(_value(passage.received), lost, half))
-    right: list[Line] = list(laid_out(_value(passage.told), (), half))
+    right: list[Line] = list(laid_out(_value(passage.result), (), half))
     yield f"  {'the server returned':<{half}} │ the model received"
     for one, other in zip_longest(left, right, fillvalue=()):
         text = column_text(one)
@@ -89,7 +89,7 @@ def _passage(passage: ToolPassage) -> JsonValue:
             "exchange": link.model_exchange,
             "pointer": link.pointer,
             "id": link.call_id,
-            "result": _value(passage.told),
+            "result": _value(passage.result),
         },
         "stated": link.is_stated,
         "lost": [

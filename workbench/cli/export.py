@@ -173,7 +173,7 @@ def _json(
 ) -> JsonValue:
     runs: list[JsonValue] = [
         {"on": r.on, "passed": r.passed, "failed": r.failed, "lines": list(r.lines), "problem": r.problem or None}
-        for r in (proof.tried if proof else ())
+        for r in (proof.runs if proof else ())
     ]
     return {
         "form": args.form,

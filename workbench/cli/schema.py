@@ -289,7 +289,7 @@ def _lowered_json(lowered: LoweredSchema) -> dict[str, JsonValue]:
 
 def _proof_json(proof: SchemaProof) -> dict[str, JsonValue]:
     return {
-        "tried": proof.tried,
+        "tried": proof.judged_values,
         "accepted": proof.accepted,
         "inexpressible": proof.inexpressible,
         "undecided": proof.undecided,

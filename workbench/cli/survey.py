@@ -186,11 +186,11 @@ def _run(catalog: Catalog, options: SurveyOptions) -> RunResult:
 def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], result: RunResult) -> int:
     """Report the result of a run."""
     if result.commit is None:
-        what = f"{result.left:,} batches are not finished"
+        what = f"{result.open_batches:,} batches are not finished"
         why = f" ({', '.join(sorted(set(result.errors)))})" if result.errors else ""
         hint = "run the same command again" if "part:" not in args.engine else f"then: survey {args.output} --commit"
         is_share = args.engine.startswith("part:") and not result.errors
-        if result.left or not is_share:
+        if result.open_batches or not is_share:
             _output.complain(f"{what}{why}; {hint}", 3)
         return 0 if is_share else 3
     listed = result.commit.about["counts"]
@@ -325,7 +325,7 @@ def _as_json(catalog: Catalog, overview: Overview, over: list[str], result: RunR
         "groups": [{named.get(k, k): v for k, v in group._asdict().items()} for group in overview.groups],
         "exceeded": over,
         "seconds": round(result.seconds, 3) if result else None,
-        "objects_per_second": round(result.judged / max(result.seconds, 1e-9), 1) if result else None,
+        "objects_per_second": round(result.checked_objects / max(result.seconds, 1e-9), 1) if result else None,
     }
 
 
@@ -339,8 +339,8 @@ def _print(overview: Overview, over: list[str], result: RunResult | None) -> Non
     more = f"; {undecided:,} without a clear verdict" if undecided else ""
     _output.emit(f"{overview.judged_exchanges:,} exchanges checked, {broken:,} of them broken{more}")
     if result and result.seconds:
-        rate = result.judged / result.seconds
-        _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
+        rate = result.checked_objects / result.seconds
+        _output.emit(f"{result.checked_objects:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
     counts = about["counts"]
     exclusions = {"written before --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
     for why, number in exclusions.items():

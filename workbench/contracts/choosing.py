@@ -26,17 +26,17 @@ SIMULATED = "workbench-simulator/"
 """Start of the Server header of a simulator; the name of its contract follows."""
 
 
-def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contract, str]:
+def choose(clues: Clues, protocol: str | None, observed: str = "") -> tuple[Contract, str]:
     """The contract of an exchange, and how it was found, in words.
 
     Args:
         clues: clues in the exchange.
         protocol: protocol of the exchange.
-        shown: contract that earlier responses of this host and model showed (``shown_by``); empty if none.
+        observed: contract that earlier responses of this host and model showed (``shown_by``); empty if none.
     """
     place = _place(clues.url)
     if not any(_by_host(place)):
-        name, how = shown_by(clues, protocol) or (shown, "from other responses of this host and model")
+        name, how = shown_by(clues, protocol) or (observed, "from other responses of this host and model")
         if name:
             return _whole(name, how, clues, protocol)
     name, how, is_front_end = _choose(place, clues.model, protocol, clues.answered_as)
@@ -51,13 +51,13 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
 def clues_of(decoded: DecodedExchange) -> Clues:
     """Clues in an exchange to the provider that responds."""
     request, answer = decoded.request, decoded.response
-    asked, answered = decoded.exchange.request, decoded.exchange.response
+    asked, response = decoded.exchange.request, decoded.exchange.response
     return Clues(
         url=asked.url if asked else None,
         model=request.model if request else None,
         answered_as=answer.model if answer else None,
         params=request.params if request else NOTHING,
-        headers={name.lower(): value for name, value in answered.headers} if answered else NOTHING,
+        headers={name.lower(): value for name, value in response.headers} if response else NOTHING,
         fields=answer.params if answer else NOTHING,
         error=answer.error.message if answer and answer.error else "",
     )
@@ -72,16 +72,16 @@ class Servers:
     """
 
     journal: Journal
-    _shown: dict[tuple[str, str | None], str] = field(default_factory=dict, repr=False)
+    _observed_names: dict[tuple[str, str | None], str] = field(default_factory=dict, repr=False)
     _expected: dict[int, str] = field(default_factory=dict, repr=False)
 
     def learn(self, index: int, clues: Clues, protocol: str | None) -> None:
         """Note what is known before an exchange, and what its own response shows. Exchanges come in order."""
         server = (_place(clues.url), clues.model)
-        if server in self._shown:
-            self.journal.put(self._expected, index, self._shown[server])
+        if server in self._observed_names:
+            self.journal.put(self._expected, index, self._observed_names[server])
         elif found := shown_by(clues, protocol):
-            self.journal.put(self._shown, server, found[0])
+            self.journal.put(self._observed_names, server, found[0])
 
     def expected_contract(self, index: int) -> str:
         """The contract that the responses before an exchange showed; empty if none."""
@@ -117,9 +117,9 @@ def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
     """The one contract that has this text; of several none."""
     from workbench.contracts.error_texts import explain
 
-    said = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
-    spoken = [name for name in said if name in contracts.names() and contracts.read(name).speaks(protocol)]
-    return (spoken[0], "from the text of its error") if len(said) == 1 and spoken else None
+    names = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
+    speaking = [name for name in names if name in contracts.names() and contracts.read(name).speaks(protocol)]
+    return (speaking[0], "from the text of its error") if len(names) == 1 and speaking else None
 
 
 def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
@@ -142,8 +142,8 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
     by_protocol = [] if place else [*_by_protocol(protocol)]  # whose a wire is does not tell who serves it
     for candidates in ([*_by_host(place)], [*by_name, *by_protocol]):
         if candidates:
-            spoken = (found for found in candidates if contracts.read(found[0]).speaks(protocol))
-            name, how = next(spoken, candidates[0])
+            speaking = (found for found in candidates if contracts.read(found[0]).speaks(protocol))
+            name, how = next(speaking, candidates[0])
             is_elsewhere = bool(place) and bool(contracts.read(name).hosts) and (name, how) not in _by_host(place)
             return name, how, not is_elsewhere
     return contracts.GENERIC, "no contract matches: generic is used", True
@@ -153,11 +153,11 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
 @lru_cache(maxsize=256)
 def _by_host(place: str) -> tuple[tuple[str, str], ...]:
     """(name, how) of the providers whose hosts fit, with or without the port."""
-    said = (place, place.partition(":")[0])
+    hosts = (place, place.partition(":")[0])
     return tuple(
         (file.name, f"from host {host}")
         for file in contracts.outlines()
-        for host in said
+        for host in hosts
         if any(matches_glob(host, glob) for glob in file.hosts)
     )
 
@@ -236,10 +236,10 @@ def _of_same_hosts(name: str, protocol: str | None) -> str:
 
 def _choose_translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
     """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
-    made = translation_of(decoded.exchange.branch)
-    if made:
-        known = made.contract.partition(":")[0] in contracts.names()
-        return (made.contract, "from the upstream it was translated for") if known else ("", "")
+    translation = translation_of(decoded.exchange.branch)
+    if translation:
+        known = translation.contract.partition(":")[0] in contracts.names()
+        return (translation.contract, "from the upstream it was translated for") if known else ("", "")
     if not decoded.exchange.hop:
         return "", ""
     near = summaries[decoded.index + 1 : decoded.index + WITHIN]

@@ -72,23 +72,23 @@ def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
 
     If too few contracts cover a protocol, all contracts count for facts that do not depend on the protocol.
     """
-    spoken: defaultdict[str, list[Contract]] = defaultdict(list)
+    by_protocol: defaultdict[str, list[Contract]] = defaultdict(list)
     first: list[Contract] = []
     for file in files:
         own = [file.resolve(protocol, file.default.name if file.default else "", None) for protocol in file.protocols]
         first += own[:1]
         for contract in own:
-            spoken[contract.protocol or ""].append(contract)
+            by_protocol[contract.protocol or ""].append(contract)
     on_any = _practice(first, _ON_ANY_WIRE)
-    return {name: _practice(found) if len(found) >= LEAST else on_any for name, found in spoken.items()}
+    return {name: _practice(found) if len(found) >= LEAST else on_any for name, found in by_protocol.items()}
 
 
 def soften(contract: Contract, practice: CommonPractice) -> Contract:
     """The contract with the suspicions about which it has no fact; the contract itself if there are none."""
     terms = {key: fact for key, fact in practice.terms.items() if key not in contract.terms}
     steps = {each.place.steps for each in practice.relations}
-    said = {each for each in steps if _says_all(contract, each, _at(contract, each))}
-    relations = tuple(each for each in practice.relations if each.place.steps not in said)
+    own_steps = {each for each in steps if _says_all(contract, each, _at(contract, each))}
+    relations = tuple(each for each in practice.relations if each.place.steps not in own_steps)
     if not contract.covers or not (terms or relations):
         return contract
     return replace(contract, terms={**contract.terms, **terms}, relations=(*contract.relations, *relations))

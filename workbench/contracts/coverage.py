@@ -73,11 +73,11 @@ def place_facts(protocol: str = "", provider: str = "", outcomes: Collection[str
     """
     found: list[PlaceFact] = []
     for file in files():
-        for spoken in file.protocols if provider in ("", file.name) else ():
-            if not protocol or spoken == protocol:
-                found += _with_unknown(file, spoken)
-    kept = (each for each in found if not outcomes or each.outcome in outcomes)
-    return sorted(kept, key=lambda each: (each.place, each.contract, each.protocol))
+        for name in file.protocols if provider in ("", file.name) else ():
+            if not protocol or name == protocol:
+                found += _with_unknown(file, name)
+    selected = (each for each in found if not outcomes or each.outcome in outcomes)
+    return sorted(selected, key=lambda each: (each.place, each.contract, each.protocol))
 
 
 def coverage_lines(facts: Iterable[PlaceFact], width: int = 100) -> Iterator[str]:
@@ -89,28 +89,28 @@ def coverage_lines(facts: Iterable[PlaceFact], width: int = 100) -> Iterator[str
     is_one = len({each.contract for each in found}) == 1
     for place, of_place in groupby(found, key=lambda each: each.place):
         yield place
-        said: dict[str, dict[str, list[str]]] = {}
+        models_by_outcome: dict[str, dict[str, list[str]]] = {}
         for each in of_place:
             models = each.models or ([each.expected] if is_one and each.expected else [_ANY])
-            said.setdefault(each.outcome, {}).setdefault(each.contract, []).extend(models)
+            models_by_outcome.setdefault(each.outcome, {}).setdefault(each.contract, []).extend(models)
         for outcome in OUTCOMES:
-            of_contracts = said.get(outcome, {}).items()
-            named = [", ".join(dict.fromkeys(m)) if is_one else _of_models(contract, m) for contract, m in of_contracts]
-            yield from wrap(", ".join(named), width, f"  {outcome:<10}", " " * 12) if named else ()
+            of_contracts = models_by_outcome.get(outcome, {}).items()
+            cells = [", ".join(dict.fromkeys(m)) if is_one else _of_models(contract, m) for contract, m in of_contracts]
+            yield from wrap(", ".join(cells), width, f"  {outcome:<10}", " " * 12) if cells else ()
 
 
 def coverage_markdown(facts: Iterable[PlaceFact]) -> Iterator[str]:
     """The table as Markdown: a row for each place and protocol, a column for each outcome that occurs."""
     found = list(facts)
-    shown = [outcome for outcome in OUTCOMES if any(each.outcome == outcome for each in found)]
+    outcomes = [outcome for outcome in OUTCOMES if any(each.outcome == outcome for each in found)]
     is_one = len({each.contract for each in found}) == 1
-    yield f"| place | protocol | {' | '.join(shown)} |"
-    yield "| --- | --- |" + " --- |" * len(shown)
+    yield f"| place | protocol | {' | '.join(outcomes)} |"
+    yield "| --- | --- |" + " --- |" * len(outcomes)
     for (place, protocol), alike in groupby(found, key=lambda each: (each.place, each.protocol)):
-        said: dict[str, list[str]] = {}
+        cells_by_outcome: dict[str, list[str]] = {}
         for each in alike:
-            said.setdefault(each.outcome, []).append(_cell(each, is_one=is_one))
-        cells = (", ".join(dict.fromkeys(said.get(outcome, ()))) for outcome in shown)
+            cells_by_outcome.setdefault(each.outcome, []).append(_cell(each, is_one=is_one))
+        cells = (", ".join(dict.fromkeys(cells_by_outcome.get(outcome, ()))) for outcome in outcomes)
         yield f"| {_code(place)} | {protocol} | {' | '.join(cells)} |"
 
 
@@ -128,8 +128,8 @@ def _code(text: str) -> str:
 
 def coverage_counts(facts: Iterable[PlaceFact]) -> Mapping[str, int]:
     """Outcome → number of its facts, in the order of ``OUTCOMES``."""
-    counted = Counter(each.outcome for each in facts)
-    return {outcome: counted[outcome] for outcome in OUTCOMES if counted[outcome]}
+    counts = Counter(each.outcome for each in facts)
+    return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 
 
 def _of_models(contract: str, models: Iterable[str]) -> str:
@@ -144,9 +144,9 @@ def words_known() -> int:
 
 def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     wire = traits(protocol).places
-    said = list(dict.fromkeys((*_of_relations(file, protocol, wire), *_of_terms(file, protocol, wire))))
-    said += _of_siblings(file, protocol, {each.place for each in said})
-    yield from said
+    facts = list(dict.fromkeys((*_of_relations(file, protocol, wire), *_of_terms(file, protocol, wire))))
+    facts += _of_siblings(file, protocol, {each.place for each in facts})
+    yield from facts
     places = {*grammars.request_places(protocol), *grammars.request_places(protocol, file.name)}
     typed = {place for place in places if " = " in place}
     own = grammars.grammar_of(protocol, file.name)
@@ -156,7 +156,7 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     yield from (_by_types(_of_type(file, protocol, place), place, own, passed_on) for place in typed)
     keys = {_name(place, wire): place for place in places if place not in typed}
     closed = _closed_fields(file, protocol)
-    for place in ({**dict(wire), **keys}).keys() - {each.place for each in said}:
+    for place in ({**dict(wire), **keys}).keys() - {each.place for each in facts}:
         pointer = keys.get(place) or wire[place]
         outcome, source = closed(pointer.split("/")[1])
         yield _by_types(PlaceFact(place, file.name, protocol, outcome=outcome, source=source), pointer, own, passed_on)
@@ -193,17 +193,17 @@ def _closed_fields(file: ContractFile, protocol: str) -> Callable[[str], tuple[s
     return lambda key: (UNKNOWN, "") if key in known else (outcome, source)
 
 
-def _of_siblings(file: ContractFile, protocol: str, said: Collection[str]) -> Iterator[PlaceFact]:
+def _of_siblings(file: ContractFile, protocol: str, facts: Collection[str]) -> Iterator[PlaceFact]:
     """Facts of named places of the protocol into whose requests the server turns these."""
     contract = file.resolve(protocol, file.default.name if file.default else "", None)
     origin = contract.term("gateway.turned-into")
     if not isinstance(origin, str):
         return
     wire, here = traits(origin).places, traits(protocol).places
-    named = {relation.place.name for _, relation in file.relations if relation.place.name}
+    place_names = {relation.place.name for _, relation in file.relations if relation.place.name}
     for each in _of_relations(file, origin, wire):
-        names = (name for name in (*ALIKE, *named) if each.place == name or each.place.startswith(f"{name}/"))
-        if each.place not in said and any(name in here for name in names):
+        names = (name for name in (*ALIKE, *place_names) if each.place == name or each.place.startswith(f"{name}/"))
+        if each.place not in facts and any(name in here for name in names):
             yield replace(each, protocol=protocol)
 
 

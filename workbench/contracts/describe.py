@@ -90,8 +90,8 @@ def as_json(file: ContractFile, part: Part = EVERYTHING) -> JsonValue:
 
 
 def _holds_json(holds: Holds) -> dict[str, JsonValue]:
-    named = {"protocols": holds.protocols, "variants": holds.variants, "models": holds.models}
-    return {name: list(values) for name, values in named.items() if values}
+    scope = {"protocols": holds.protocols, "variants": holds.variants, "models": holds.models}
+    return {name: list(values) for name, values in scope.items() if values}
 
 
 def _fact_lines(file: ContractFile, width: int) -> Iterator[str]:
@@ -111,16 +111,16 @@ def _variants(file: ContractFile, width: int) -> Iterator[str]:
     for variant in file.variants:
         params = tuple(f"{name}={_value(value)}" for name, value in variant.params.items())
         ways = (("urls", variant.urls), ("params", params), ("answers", variant.answers), ("models", variant.models))
-        told = "; ".join(f"{name}: {', '.join(values)}" for name, values in ways if values)
+        text = "; ".join(f"{name}: {', '.join(values)}" for name, values in ways if values)
         why = f" ({variant.why})" if variant.why else ""
         yield from wrap(f"{variant.name}: {variant.title}{why}", width, "  - ", "    ")
-        if told:
-            yield from wrap(told, width, "    ", "    ")
+        if text:
+            yield from wrap(text, width, "    ", "    ")
 
 
 def _where(holds: Holds) -> str:
-    named = [", ".join(values) for values in (holds.protocols, holds.variants, holds.models) if values]
-    return f" ({'; '.join(named)})" if named else ""
+    scopes = [", ".join(values) for values in (holds.protocols, holds.variants, holds.models) if values]
+    return f" ({'; '.join(scopes)})" if scopes else ""
 
 
 def _facts(facts: Mapping[str, Fact], width: int) -> Iterator[str]:

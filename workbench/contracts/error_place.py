@@ -133,8 +133,8 @@ def find_place(
     except WireError:
         return _at_column(text, decoded)
     complaint = complaint_of(text)
-    told = (error.param or "", complaint.place if complaint else "")
-    paths = list(_paths(text, told, body, decoded, contract))
+    stated_places = (error.param or "", complaint.place if complaint else "")
+    paths = list(_paths(text, stated_places, body, decoded, contract))
     best = max(paths, key=lambda found: found.pointer.count("/"), default=None)
     if best and best.pointer.count("/") > 1:
         return best
@@ -146,7 +146,7 @@ def find_place(
         or _by_tool(text, decoded)
         or _at_column(text, decoded)
         or best
-        or _absent(text, told, body, decoded, contract)
+        or _absent(text, stated_places, body, decoded, contract)
     )
 
 
@@ -155,8 +155,8 @@ def _paths(
 ) -> Iterator[ErrorPlace]:
     """Paths that the text spells out, or that come with it: in the field ``param``, in a validator's form."""
     quoted = set(_QUOTED.findall(text))
-    spelled = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
-    for path in (words[0], *spelled, *words[1:]):
+    path_texts = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
+    for path in (words[0], *path_texts, *words[1:]):
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
@@ -225,9 +225,11 @@ def _in_schema(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPla
     steps = [a or b or c for a, b, c in _ITEM.findall(path)] if path is not None else _STEP.findall(found["place"])
     quoted = set(_QUOTED.findall(text))
     tools = list(decoded.request.tools) if decoded.request else []
-    named = [tool for tool in tools if tool.name and tool.name in quoted]
+    quoted_tools = [tool for tool in tools if tool.name and tool.name in quoted]
     places = [
-        at for tool in named or tools if (at := _schema_place(body, tool.pointer, steps, must_be_whole=not named))
+        at
+        for tool in quoted_tools or tools
+        if (at := _schema_place(body, tool.pointer, steps, must_be_whole=not quoted_tools))
     ]
     return (
         ErrorPlace(places[0], decoded.request_index.span(places[0]), found[0]) if len(places) == 1 and steps else None
@@ -250,8 +252,8 @@ def _absent(
     """A field that the request does not have, and that the grammar of its protocol knows."""
     grammar = grammars.grammar_of(decoded.protocol or "", contract.name)
     first = _PATH.match(text)
-    spelled = first[0] if first and text[first.end() : first.end() + 1] == ":" else ""
-    for path in (*words, spelled):
+    before_colon = first[0] if first and text[first.end() : first.end() + 1] == ":" else ""
+    for path in (*words, before_colon):
         steps = _STEP.findall(path)
         is_absent = steps and isinstance(body, dict) and _key(body, steps[0]) is None
         if grammar and is_absent and grammar.request_kind(steps[0]) is not None:
@@ -283,8 +285,8 @@ def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
     if steps[0] == "item" and isinstance(items, list) and items:
         return ["input", str(len(items) - 1), *steps[1:]]
     at = next((n for n, step in enumerate(steps[:-1]) if _key(body, step) is not None), 0)
-    named = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
-    return [named or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps
+    key = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
+    return [key or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps
 
 
 def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contract: Contract) -> str:
@@ -294,9 +296,9 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
         return ""
     value, pointer, rest = body[key], f"/{escape(key)}", list(steps[1:])
     if key in _LISTS and rest and rest[0].isdecimal() and isinstance(value, list):
-        message, left = _count_messages(rest, value, decoded, contract)
+        message, remaining = _count_messages(rest, value, decoded, contract)
         if message is not None:
-            value, pointer, rest = value[message], f"{pointer}/{message}", left
+            value, pointer, rest = value[message], f"{pointer}/{message}", remaining
     return _descend(value, pointer, rest)[0]
 
 
@@ -349,8 +351,8 @@ def _key(value: Mapping[str, JsonValue], step: str) -> str | None:
     """The member that a step means, in the body's spelling: functionResponse for function_response."""
     if step in value:
         return step
-    wanted = _plain(step)
-    return next((key for key in value if _plain(key) == wanted), None)
+    plain_step = _plain(step)
+    return next((key for key in value if _plain(key) == plain_step), None)
 
 
 def _plain(name: str) -> str:
@@ -381,9 +383,11 @@ def _by_index(
 ) -> ErrorPlace | None:
     """``message at index 3``, or a number that the template of a known text counts messages or tools by."""
     found = _INDEXED.search(text)
-    counted = [(found[1], found[2], found[0])] if found else []
-    counted += [(name, captured[name], f"{name} {captured[name]}") for name in ("message", "tool") if name in captured]
-    for word, number, how in counted:
+    candidates = [(found[1], found[2], found[0])] if found else []
+    candidates += [
+        (name, captured[name], f"{name} {captured[name]}") for name in ("message", "tool") if name in captured
+    ]
+    for word, number, how in candidates:
         if not number.isdecimal():
             continue
         is_tool = word.lower().startswith(("tool", "function"))

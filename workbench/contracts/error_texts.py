@@ -111,10 +111,10 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
         refusal: its kind, if more than the text is known.
     """
     complaint = refusals.complaint_of(text)
-    said = (complaint.validator, complaint.place) if complaint else ("", "")
+    source = (complaint.validator, complaint.place) if complaint else ("", "")
     speaker = str(refusals.speaker_of(text))
     found = _matches(text, refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint), complaint)
-    return [replace(match, speaker=speaker, validator=said[0], place=said[1]) for match in found]
+    return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 
 def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
@@ -136,14 +136,14 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
     A template without the place has the words of the validator alone, which it says of many faults; so has one that is
     only partly in the text.
     """
-    told = complaint.rule if complaint else ""
-    if complaint and told and not complaint.is_of_request:  # contracts have texts about requests
+    rule = complaint.rule if complaint else ""
+    if complaint and rule and not complaint.is_of_request:  # contracts have texts about requests
         refusal = kind if kind and kind.is_telling else refusals.refusal_of_complaint(complaint)
         return [_by_kind(text, refusal, None), *found] if refusal else found
-    if any(match.rule == told for match in found):
-        return sorted(found, key=lambda match: match.rule != told)
+    if any(match.rule == rule for match in found):
+        return sorted(found, key=lambda match: match.rule != rule)
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
-    if told and kind and kind.rule == told and not is_known:
+    if rule and kind and kind.rule == rule and not is_known:
         return [_by_kind(text, kind, None), *found]
     is_other = kind and not any(m.is_whole or _family(m.rule) == _family(kind.rule) for m in found)
     if kind and is_other and kind.rule not in ("", *BROAD):
@@ -202,9 +202,9 @@ def find_matches(text: str) -> list[Match]:
     hits = list(_hits(known_texts(), haystack)) or [
         (known, found) for known, found in _hits(texts_without_rule(), haystack) if found.whole >= TELLING
     ]
-    kept = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
-    kept.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
-    return _with_others([_match(known, found, haystack) for known, found in _once(kept)])
+    best_hits = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
+    best_hits.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
+    return _with_others([_match(known, found, haystack) for known, found in _once(best_hits)])
 
 
 def _cut(text: str) -> str:
@@ -235,11 +235,11 @@ def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
 def _sharing(text: str) -> Match | None:
     """The rules whose texts begin as this one does: a family, and none of them."""
     haystack = plain(_cut(text))
-    begun = [(one, found) for one in known_texts() if (found := one.template.find(haystack)) and _begins(found)]
-    if not begun:
+    beginnings = [(one, found) for one in known_texts() if (found := one.template.find(haystack)) and _begins(found)]
+    if not beginnings:
         return None
-    most = max(found.weight for _, found in begun)
-    sharing = [(one, found) for one, found in begun if found.weight == most]
+    most = max(found.weight for _, found in beginnings)
+    sharing = [(one, found) for one, found in beginnings if found.weight == most]
     first = _match(*sharing[0], haystack)
     rules = tuple(dict.fromkeys(one.rule for one, _ in sharing))
     return replace(
@@ -318,9 +318,9 @@ def _explains_more(other: TemplateMatch, found: TemplateMatch) -> bool:
 def _rank(hit: tuple[KnownText, TemplateMatch], text: str) -> tuple[float, ...]:
     known, found = hit
     name = known.provider.partition(":")[0]
-    named = any(word in text.lower() for word in _words().get(name, (name,)))
+    names_it = any(word in text.lower() for word in _words().get(name, (name,)))
     statuses = {int(s) for s in _STATUS.findall(text)}
-    return found.weight, named, found.weight / found.whole, not statuses or known.status in statuses
+    return found.weight, names_it, found.weight / found.whole, not statuses or known.status in statuses
 
 
 @loading.forgotten_with
@@ -392,10 +392,13 @@ def _terms(provider: str) -> Mapping[str, str]:
 
 def _with_others(matches: list[Match]) -> list[Match]:
     """Each match with the other providers whose text is the same, or as much of it as was pasted."""
-    said = {m.provider.partition(":")[0]: m.message for m in reversed(matches)}
+    by_provider = {m.provider.partition(":")[0]: m.message for m in reversed(matches)}
     return [
         replace(
-            m, also=tuple(sorted(p for p, t in said.items() if t == m.message and p != m.provider.partition(":")[0]))
+            m,
+            also=tuple(
+                sorted(p for p, t in by_provider.items() if t == m.message and p != m.provider.partition(":")[0])
+            ),
         )
         for m in matches
     ]

@@ -170,18 +170,20 @@ class ContractFile:
 
     def of_models(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
         """The refusals that name a model; they apply wherever the model is served."""
-        bound = [(holds, each) for holds, each in self.relations if holds.models]
+        of_models = [(holds, each) for holds, each in self.relations if holds.models]
         facts = [(holds, held.get("params.refused")) for holds, held in self.facts if holds.models]
         older = [fact for holds, fact in facts if fact and holds.covers(protocol, variant, model)][-1:]
         found = [each for fact in older for each in of_refused_params(fact.value, fact.source, fact.date)]
-        found += place_relations(bound, protocol, variant, model)
+        found += place_relations(of_models, protocol, variant, model)
         refused = (each for each in found if each.then == Consequence.REFUSED and not each.when.url)
         return tuple(replace(each, evidence=Evidence.MODEL, has_instead=False) for each in refused)
 
     def on_tools(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
         """The relations on tools at named places, for a protocol that is not its own."""
-        named = ((replace(holds, protocols=()), each) for holds, each in self.relations if "tool." in each.place.name)
-        return tuple(place_relations(named, protocol, variant, model))
+        on_tools = (
+            (replace(holds, protocols=()), each) for holds, each in self.relations if "tool." in each.place.name
+        )
+        return tuple(place_relations(on_tools, protocol, variant, model))
 
     @property
     def default(self) -> Variant | None:
@@ -209,22 +211,26 @@ class ContractFile:
 
     def resolve(self, protocol: str | None, variant: str, model: str | None) -> Contract:
         """The contract for one protocol, variant and model. Facts further down in the file win."""
-        spoken = protocol or (self.protocols[0] if self.protocols else None)
-        terms = {k: f for holds, facts in self.facts if holds.covers(spoken, variant, model) for k, f in facts.items()}
+        own_protocol = protocol or (self.protocols[0] if self.protocols else None)
+        terms = {
+            k: f for holds, facts in self.facts if holds.covers(own_protocol, variant, model) for k, f in facts.items()
+        }
         older = terms.get("params.refused")
-        covered = self.speaks(spoken)
+        covered = self.speaks(own_protocol)
         notes = [self.note] if self.note else []
         if not covered:
-            notes.append(f"the contract of {self.name} does not cover {spoken}")
+            notes.append(f"the contract of {self.name} does not cover {own_protocol}")
         bare = Contract(
             name=self.name,
             title=self.title,
-            protocol=spoken,
+            protocol=own_protocol,
             variant=variant,
-            enforces=tuple(check for holds, check in self.checks if holds.covers(spoken, variant, model)),
+            enforces=tuple(check for holds, check in self.checks if holds.covers(own_protocol, variant, model)),
             relations=(
                 *(of_refused_params(older.value, older.source, older.date) if older else ()),
-                *with_model_facts(self.name, spoken, model, place_relations(self.relations, spoken, variant, model)),
+                *with_model_facts(
+                    self.name, own_protocol, model, place_relations(self.relations, own_protocol, variant, model)
+                ),
             ),
             note="; ".join(notes),
             covers=covered,
@@ -262,7 +268,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
     root.only(*_ROOT)
     surveyed = _date(root.get("surveyed"))
     sources = {key: _source(node, surveyed) for key, node in root.get("sources").members()}
-    related = [_relation(node, sources) for node in root.get("relations").items()]
+    relation_rows = [_relation(node, sources) for node in root.get("relations").items()]
     file = ContractFile(
         name=root.get("name").text(),
         title=root.get("title").text(),
@@ -276,9 +282,9 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
         checks=(
             *(_check(node, sources) for node in root.get("enforces").items()),
-            *((replace(holds, protocols=check.protocols), check) for holds, _, check in related if check),
+            *((replace(holds, protocols=check.protocols), check) for holds, _, check in relation_rows if check),
         ),
-        relations=tuple((holds, relation) for holds, relation, _ in related),
+        relations=tuple((holds, relation) for holds, relation, _ in relation_rows),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
         signs=tuple(_sign(node) for node in root.get("signs").items()),
         error_words=_fitting(root.get("error-words"), _LOWER, "not in lower case"),
@@ -327,14 +333,14 @@ def _variant(name: str, node: Node) -> Variant:
 
 def _endpoint(node: Node) -> Endpoint:
     node.only("url", "key", "protocols")
-    url, key, spoken = node.get("url"), node.get("key"), node.get("protocols").texts()
+    url, key, protocols = node.get("url"), node.get("key"), node.get("protocols").texts()
     if not _HTTPS.fullmatch(url.text()):
         raise url.fail("not a base URL (https://HOST/PATH): a key is sent with TLS only, and to one host")
     if not _VARIABLE.fullmatch(key.text()):
         raise key.fail("not an environment variable name in capital letters")
-    if not spoken:
+    if not protocols:
         raise node.get("protocols").fail("missing")
-    return Endpoint(url.text().rstrip("/"), key.text(), spoken)
+    return Endpoint(url.text().rstrip("/"), key.text(), protocols)
 
 
 def _fitting(node: Node, pattern: re.Pattern[str], problem: str) -> tuple[str, ...]:

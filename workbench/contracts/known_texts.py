@@ -65,5 +65,5 @@ def _others() -> Iterator[KnownText]:
             for entry in fact.value if fact and isinstance(fact.value, list) else ():
                 if isinstance(entry, dict) and fact:
                     status, source = entry.get("status"), str(entry.get("source", fact.source))
-                    told = (int(status) if isinstance(status, int) else 400, source, fact.date, where, fact.note)
-                    yield KnownText(Template(str(entry["text"])), "", name, *told, str(entry["when"]))
+                    origin = (int(status) if isinstance(status, int) else 400, source, fact.date, where, fact.note)
+                    yield KnownText(Template(str(entry["text"])), "", name, *origin, str(entry["when"]))

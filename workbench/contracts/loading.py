@@ -134,8 +134,8 @@ def copy_compiled(home: Path) -> None:
 @cache
 def proof_forms() -> Mapping[str, str]:
     """Title of a provider → beginning of the proofs of reasoning that it issues (term ``reasoning.proof``)."""
-    stated = ((file, facts.get("reasoning.proof")) for file in files() for _, facts in file.facts)
-    return {file.title: str(fact.value) for file, fact in stated if fact}
+    proofs = ((file, facts.get("reasoning.proof")) for file in files() for _, facts in file.facts)
+    return {file.title: str(fact.value) for file, fact in proofs if fact}
 
 
 @cache
@@ -242,8 +242,8 @@ def _as_served(contract: Contract, maker: ContractFile, model: str | None) -> Co
     """
     api = maker.resolve(maker.protocols[0], maker.variant(Clues(model=model))[0], model)
     terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_APIS) and key not in OF_ADDRESSES}
-    said = {str(each.place) for each in contract.relations}
-    relations = (*contract.relations, *(each for each in api.relations if str(each.place) not in said))
+    places = {str(each.place) for each in contract.relations}
+    relations = (*contract.relations, *(each for each in api.relations if str(each.place) not in places))
     bare = replace(contract, enforces=(*contract.enforces, *api.enforces), relations=relations)
     return with_terms(bare, {**terms, **contract.terms})
 
@@ -265,23 +265,29 @@ def _with_siblings(contract: Contract, origin: str, variant: str, model: str | N
     """The contract of a wire whose requests the server turns into those of ``origin``: named places hold on both."""
     wire = traits(origin).places
     places = ((holds, each, each.place.by_name(wire)) for holds, each in read(contract.name).relations)
-    named = (
+    tool_relations = (
         (replace(holds, protocols=()), replace(each, place=place, seen_on=(origin,)))
         for holds, each, place in places
         if place.name and origin in holds.protocols and each.when.is_of_any_protocol
     )
     said = {str(each.place) for each in contract.relations}
-    found = (each for each in place_relations(named, contract.protocol, variant, model) if str(each.place) not in said)
+    found = (
+        each
+        for each in place_relations(tool_relations, contract.protocol, variant, model)
+        if str(each.place) not in said
+    )
     return replace(contract, relations=(*contract.relations, *found))
 
 
 def _with_models(contract: Contract, model: str) -> Contract:
     """The contract of a gateway that passes requests on, with what the provider of the model refuses of it."""
-    said = {str(each.place) for each in contract.relations}
+    places = {str(each.place) for each in contract.relations}
     makers = (file for file in outlines() if file.name != contract.name and file.claims_model(model))
     maker = next((file.name for file in makers if file.speaks(contract.protocol)), "")
     found = _of_models(maker, contract.protocol, model) if maker else ()
-    return replace(contract, relations=(*contract.relations, *(each for each in found if str(each.place) not in said)))
+    return replace(
+        contract, relations=(*contract.relations, *(each for each in found if str(each.place) not in places))
+    )
 
 
 def _of_models(name: str, protocol: str | None, model: str | None) -> tuple[Relation, ...]:

@@ -122,11 +122,11 @@ def with_model_facts(name: str, protocol: str | None, model: str | None, own: It
     yield from found
     added = list(model_relations(name, model))
     wire = traits(protocol).places if added else {}
-    spoken = {relation.place.steps for relation in found if _refuses_any(relation)}
+    refused_steps = {relation.place.steps for relation in found if _refuses_any(relation)}
     limited = {relation.place.steps for relation in found if _is_limit(relation)}
     for relation in added:
         placed = relation.on(protocol or "", wire)
-        if placed and placed.place.steps not in (limited if _is_limit(placed) else spoken):
+        if placed and placed.place.steps not in (limited if _is_limit(placed) else refused_steps):
             yield placed
 
 
@@ -150,8 +150,8 @@ def model_relations(contract: str, model: str | None) -> Iterator[Relation]:
 def _list_facts(contract: str, name: str) -> Iterator[ModelFact]:
     for table in reversed(_tables()):
         models = table["models"].get(contract, {})
-        held = models.get(name) or models.get(_DATED.sub("", name)) or {}
-        for fact, value in held.items():
+        facts = models.get(name) or models.get(_DATED.sub("", name)) or {}
+        for fact, value in facts.items():
             yield ModelFact(fact, value, table["source"], table["date"])
 
 
@@ -165,9 +165,9 @@ def _relations(fact: ModelFact) -> tuple[Relation, ...]:
 
 def _relation(fact: ModelFact, line: Mapping[str, Any]) -> Relation:
     place = str(line["at"]).strip("/").replace("/", "-").replace(".", "-")
-    said = {**line, "name": f"model-{fact.name}-{place}", "why": f"this model {fact.words()}"}
-    said |= {"rests-on": Evidence.DOCUMENTS.value, "note": fact.note}
-    return read_relation(Node(said, "model_facts.json"), fact.source, fact.date)
+    entry = {**line, "name": f"model-{fact.name}-{place}", "why": f"this model {fact.words()}"}
+    entry |= {"rests-on": Evidence.DOCUMENTS.value, "note": fact.note}
+    return read_relation(Node(entry, "model_facts.json"), fact.source, fact.date)
 
 
 @cache

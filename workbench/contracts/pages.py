@@ -88,17 +88,17 @@ class Example:
             headers = Headers((("content-type", mime), *example.get("headers", {}).items()))
             return HttpResponse(int(example.get("status", 200)), headers, Body(body, chunks=chunks))
 
-        made = list[Exchange]()
+        exchanges = list[Exchange]()
         for n, e in enumerate(self.exchanges, 1):
             if "mcp" in e:
-                made += _tool_hop(e["mcp"])
+                exchanges += _tool_hop(e["mcp"])
                 continue
             if "socket" in e:
-                made += _socket(e)
+                exchanges += _socket(e)
                 continue
             state, hop, note = State(e.get("state", State.COMPLETE)), str(e.get("hop", "")), str(e.get("note", ""))
-            made.append(Exchange(f"example-{n}", request(e), response(e), state=state, hop=hop, note=note))
-        return MemorySession("example", tuple(made))
+            exchanges.append(Exchange(f"example-{n}", request(e), response(e), state=state, hop=hop, note=note))
+        return MemorySession("example", tuple(exchanges))
 
 
 def _tool_hop(lines: Sequence[Mapping[str, JsonValue]]) -> Iterator[Exchange]:
@@ -262,9 +262,9 @@ def _example(node: Node) -> Example | None:
     if node.value is None:
         return None
     node.only("provider", "protocol", "exchanges", *_EXCHANGE)
-    given = [e.only(*_EXCHANGE) for e in node.get("exchanges").items()]
+    nodes = [e.only(*_EXCHANGE) for e in node.get("exchanges").items()]
     own = {key: value.value for key, value in node.members() if key not in ("provider", "protocol", "exchanges")}
-    return Example(node.get("provider").text(), node.get("protocol").text(), tuple(e.value for e in given) or (own,))
+    return Example(node.get("provider").text(), node.get("protocol").text(), tuple(e.value for e in nodes) or (own,))
 
 
 def section(title: str, body: Iterable[str]) -> Iterator[str]:
@@ -307,11 +307,11 @@ def _list_lines(items: Iterable[str], width: int) -> Iterator[str]:
 
 def _refusals(refusals: Iterable[DocumentedRefusal], width: int) -> Iterator[str]:
     """Each text once, with everybody who says it."""
-    said: dict[tuple[int, str], list[str]] = {}
+    providers_by_refusal: dict[tuple[int, str], list[str]] = {}
     for refusal in refusals:
         who = f"{refusal.provider}, {refusal.where}" if refusal.where else refusal.provider
-        said.setdefault((refusal.status, refusal.message), []).append(who)
-    for (status, message), providers in said.items():
+        providers_by_refusal.setdefault((refusal.status, refusal.message), []).append(who)
+    for (status, message), providers in providers_by_refusal.items():
         who = f"{', '.join(dict.fromkeys(providers))} ({status})"
         yield from wrap(f"{who}: {message or 'an unknown error text'}", width, "  - ", "    ")
 
@@ -335,15 +335,15 @@ def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
             yield "  ⋮" if line.startswith("@@") else f"{line[0]} {line[1:]}".rstrip()
 
 
-def _json(value: JsonValue, width: int, taken: int = 0) -> list[str]:
-    """JSON with everything on one line that fits there; ``taken``: what is before it on its first line."""
+def _json(value: JsonValue, width: int, prefix: int = 0) -> list[str]:
+    """JSON with everything on one line that fits there; ``prefix``: what is before it on its first line."""
     flat = json.dumps(value, ensure_ascii=False)
-    if len(flat) + taken <= width or not isinstance(value, dict | list):
+    if len(flat) + prefix <= width or not isinstance(value, dict | list):
         return [flat]
     keys = [f"{json.dumps(k, ensure_ascii=False)}: " for k in value] if isinstance(value, dict) else [""] * len(value)
-    made = [flat[0]]
+    lines = [flat[0]]
     for n, (key, item) in enumerate(zip(keys, value.values() if isinstance(value, dict) else value, strict=True)):
         inner = _json(item, width - 2, len(key) + 1)
         inner[-1] += "," if n + 1 < len(value) else ""
-        made += [f"  {key}{inner[0]}", *(f"  {line}" for line in inner[1:])]
-    return [*made, flat[-1]]
+        lines += [f"  {key}{inner[0]}", *(f"  {line}" for line in inner[1:])]
+    return [*lines, flat[-1]]

@@ -115,9 +115,9 @@ class Place:
 @lru_cache(maxsize=4096)
 def read_place(text: str) -> Place:
     """The place of a text: ``/messages/*/role``, ``../role`` or ``tool.name``. Raises ValueError."""
-    if named := _NAMED.fullmatch(text):
-        rest = read_place(named[2]).steps if named[2] else ()
-        return Place(rest, name=named[1])
+    if parts := _NAMED.fullmatch(text):
+        rest = read_place(parts[2]).steps if parts[2] else ()
+        return Place(rest, name=parts[1])
     up = 0
     while text == ".." or text.startswith("../"):
         up, text = up + 1, text[3:]

@@ -334,8 +334,8 @@ def _texts(node: Node) -> tuple[str, ...]:
 
 def _name(value: Mapping[str, JsonValue]) -> str:
     """A name made of the place and a digest of the line, for relations that nobody named."""
-    told = {key: value[key] for key in ("at", "when", "for", *TESTS) if key in value}
-    return f"{value.get('at', '')}#{crc32(dumps(told)):08x}"
+    conditions = {key: value[key] for key in ("at", "when", "for", *TESTS) if key in value}
+    return f"{value.get('at', '')}#{crc32(dumps(conditions)):08x}"
 
 
 def of_refused_params(value: JsonValue, source: str, date: str) -> tuple[Relation, ...]:
@@ -351,8 +351,8 @@ def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relat
     tests = {key: entry[key] for key in ("is", "in", "not-in", "below", "above", "not-below-at") if key in entry}
     when: dict[str, Any] = {"without-beta": entry["without-beta"]} if "without-beta" in entry else {}
     if beside := entry.get("with"):
-        told = {key: beside[key] for key in ("is", "in") if key in beside}
-        when[beside["at"]] = told or (ABSENT if beside.get("absent") else PRESENT)
+        test = {key: beside[key] for key in ("is", "in") if key in beside}
+        when[beside["at"]] = test or (ABSENT if beside.get("absent") else PRESENT)
     node = Node({"at": entry["at"], **tests, "when": when}, "params.refused")
     relation = read_relation(node, source, date)
     rule = "content.shape" if _ROLE.search(str(relation.place)) else "params.unsupported"

@@ -70,11 +70,11 @@ def place_relations(
 
     What other versions of the model's family refuse follows, as suspicions.
     """
-    held = list(relations)
-    found = [relation for holds, relation in held if holds.covers(protocol, variant, model)]
-    found += _of_family(held, protocol, variant, model) if model else ()
+    scoped = list(relations)
+    found = [relation for holds, relation in scoped if holds.covers(protocol, variant, model)]
+    found += _of_family(scoped, protocol, variant, model) if model else ()
     wire = traits(protocol).places if found else {}
-    yield from (placed for relation in found if (placed := relation.on(protocol or "", wire)))
+    yield from (on_wire for relation in found if (on_wire := relation.on(protocol or "", wire)))
 
 
 def _of_family(
@@ -82,10 +82,10 @@ def _of_family(
 ) -> Iterator[Relation]:
     """Refusals of other versions of a model's family, at places of which nothing is said for the model itself."""
     here = [(holds, each) for holds, each in relations if replace(holds, models=()).covers(protocol, variant, None)]
-    said = {str(each.place) for holds, each in here if holds.covers(protocol, variant, model)}
+    own_places = {str(each.place) for holds, each in here if holds.covers(protocol, variant, model)}
     others = (
         (tuple(plain_model(glob) for glob in holds.models), each)
         for holds, each in here
-        if holds.models and str(each.place) not in said
+        if holds.models and str(each.place) not in own_places
     )
     return of_other_versions(others, plain_model(model))

@@ -189,9 +189,9 @@ class Template:
         last, end = self._rightward(text, anchor, at + len(self.pieces[anchor].text), values)
         found = tuple(piece.text for piece in self.pieces[first : last + 1])
         leads = all(piece.is_path for piece in self.pieces[:first])
-        departs, begun = self._after(text, last, end) if last + 1 < len(self.pieces) else (False, 0)
+        departs, weight_after = self._after(text, last, end) if last + 1 < len(self.pieces) else (False, 0)
         weight = sum(map(len, found))
-        return TemplateMatch(weight, weight + begun, self.whole, found, leads, departs, start, end, values)
+        return TemplateMatch(weight, weight + weight_after, self.whole, found, leads, departs, start, end, values)
 
     def _after(self, text: Plain, last: int, end: int) -> tuple[bool, int]:
         """(the text says something else here than the next piece, and does not merely stop; its letters that agree)."""
@@ -201,8 +201,8 @@ class Template:
         rest = text.text[text.place(end - 1) + 1 :][:LONGEST_VALUE]
         if after.before:
             return bool(_GOES_ON.match(_VALUE.sub("", rest, count=1))), 0
-        said = plain(rest).plain.lstrip(_PUNCTUATION)
-        shared = _prefix(said, after.text).rstrip()
+        start = plain(rest).plain.lstrip(_PUNCTUATION)
+        shared = _prefix(start, after.text).rstrip()
         return bool(_GOES_ON.match(rest[_through(rest, shared) :])), len(shared)
 
     def _leftward(self, text: Plain, anchor: int, start: int, values: dict[str, str]) -> tuple[int, int]:

@@ -32,9 +32,9 @@ _TYPES = {bool: "boolean", dict: "object", type(None): "null", **dict(_KINDS)}
 
 
 def _has_type(value: JsonValue, types: Any) -> bool:
-    wanted = types if isinstance(types, list) else [types]
+    names = types if isinstance(types, list) else [types]
     found = json_type(value)
-    return found in wanted or (found == "integer" and "number" in wanted)
+    return found in names or (found == "integer" and "number" in names)
 
 
 def _differs_from_type(value: JsonValue, other: JsonValue) -> bool:
@@ -101,8 +101,8 @@ def _may_pass(word: str, argument: Any, like: JsonValue, kind: str) -> bool:
         return False
     if word in _OF_KINDS:
         return SINGLE[word](like, argument)
-    wanted = [argument] if word == "is" else argument if word == "in" else [like]
-    return any(_may_be_same(like, kind, each) for each in wanted)
+    accepted = [argument] if word == "is" else argument if word == "in" else [like]
+    return any(_may_be_same(like, kind, each) for each in accepted)
 
 
 def _may_be_same(like: JsonValue, kind: str, other: JsonValue) -> bool:

@@ -124,15 +124,15 @@ def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str]
         findings: findings of one exchange under this contract; those on its response do not count.
         advice: slugs of rules that never break a chain (costs, risks, what is ignored).
     """
-    asked = [f for f in findings if f.side == REQUEST]
-    refused = [f for f in asked if f.check is not None and f.severity is Severity.ERROR]
+    of_request = [f for f in findings if f.side == REQUEST]
+    refused = [f for f in of_request if f.check is not None and f.severity is Severity.ERROR]
     if refused:
         order = {check: n for n, check in reversed(list(enumerate(contract.enforces)))}
         first = min(refused, key=lambda f: (order.get(f.check, len(order)) if f.check else 0, f.span or (0, 0)))
         return Judgement(Verdict.REFUSES, first)
-    if any(f.rule in UNREAD for f in asked):
+    if any(f.rule in UNREAD for f in of_request):
         return Judgement(Verdict.UNKNOWN)
-    broken = [f for f in asked if f.severity is not Severity.INFO and f.rule not in advice]
+    broken = [f for f in of_request if f.severity is not Severity.INFO and f.rule not in advice]
     if broken:
         return Judgement(Verdict.SUSPICIOUS, min(broken, key=lambda f: (f.severity.rank, f.span or (0, 0))))
     return Judgement(Verdict.ACCEPTS if contract.covers else Verdict.UNKNOWN)

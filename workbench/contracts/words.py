@@ -83,7 +83,7 @@ def vet(root: Node) -> None:
         for term, fact in block.get("terms").members():
             if not term.startswith(FREE):
                 plain = _MODE.sub("schema.", term)
-                _require_known(fact, plain, "term", lambda: TERMS, shown=term)
+                _require_known(fact, plain, "term", lambda: TERMS, label=term)
                 _fits(plain, fact.get("value"))
     for relation in root.get("relations").items():
         _holds(relation.get("for"), variants)
@@ -121,11 +121,11 @@ def _all_known(names: Node, kind: str, known: Callable[[], Iterable[str]]) -> No
         _require_known(name, name.text(), kind, known)
 
 
-def _require_known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, shown: str = "") -> None:
+def _require_known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, label: str = "") -> None:
     if name in known() or (kind == "rule" and name in _third_party_rules()):
         return
     near = get_close_matches(name, [*known()], 1)
-    raise node.fail(f"no {kind} named {shown or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    raise node.fail(f"no {kind} named {label or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 def _fits(term: str, node: Node) -> None:
@@ -150,9 +150,9 @@ def _values(term: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
 
     schema = loads(resources.contract_schema())
-    said = schema["$defs"]["terms"]["properties"].get(term, {})
-    referred = schema["$defs"].get(said.get("$ref", "").rpartition("/")[2], {})
-    value = {"allOf": [part.get("properties", {}).get("value", True) for part in (said, referred)]}
+    declared = schema["$defs"]["terms"]["properties"].get(term, {})
+    referred = schema["$defs"].get(declared.get("$ref", "").rpartition("/")[2], {})
+    value = {"allOf": [part.get("properties", {}).get("value", True) for part in (declared, referred)]}
     return Draft202012Validator({"$defs": schema["$defs"], **value})
 
 

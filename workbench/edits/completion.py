@@ -30,12 +30,12 @@ class PlaceOffer(NamedTuple):
     """What may be written at a place.
 
     Attributes:
-        written: the text to insert.
+        insertion: the text to insert.
         name: the key or the value, as it is shown.
         expected: what the value of a key is, in words; "" for a value.
     """
 
-    written: str
+    insertion: str
     name: str
     expected: str = ""
 
@@ -110,7 +110,7 @@ def complete(decoded: DecodedExchange, provider: str, pointer: str, text: str, o
     else:
         place = f"{here}/{escape(level.step if level.is_object else str(level.number))}" if level else here
         offers = list(_values(grammar_places.key_at(grammar, place, tags)))
-    fitting = [offer for offer in offers if offer.written.startswith(typed) and offer.written != typed]
+    fitting = [offer for offer in offers if offer.insertion.startswith(typed) and offer.insertion != typed]
     is_in_quotes = typed.startswith('"') and text[offset : offset + 1] == '"'
     return PlaceOffers(start, offset + is_in_quotes, tuple(fitting[:MOST])) if fitting else nothing
 

@@ -172,7 +172,7 @@ def prove(form: ExportForm, out: Path) -> ExportProof | None:
 def proof_lines(proof: ExportProof, files: Mapping[str, str]) -> list[str]:
     """Describe each run. ``files``: transcript → file."""
     lines = list[str]()
-    for run in proof.tried:
+    for run in proof.runs:
         colour = "red" if run.failed else "green"
         count = f"{run.failed} of {run.failed + run.passed} tests fail" if run.failed else f"{run.passed} tests pass"
         lines.append(f"{colour:<5} on {files.get(run.on, run.on)}: {run.problem or count}")

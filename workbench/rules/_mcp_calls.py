@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import Fate, ToolLink, fates, lost_parts, told_results
+from workbench.chain import Fate, ToolLink, fates, lost_parts, request_tool_results
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
@@ -283,7 +283,7 @@ def of_uncalled(
     if not uncalled:
         return
     listed = tuple(tools)
-    for result in told_results(decoded.messages(REQUEST)[-MOST:]):
+    for result in request_tool_results(decoded.messages(REQUEST)[-MOST:]):
         one = uncalled.get(result.result.tool_call_id)
         server = next((s for s, tool in listed if is_named(one.call.name, tool)), "") if one else ""
         if one and server:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench import protocols, regex
-from workbench.chain import LostPart, ToldResult, ToolLink, leaves, says_the_same, string_in, text_told, value_in
+from workbench.chain import (
+    LostPart,
+    RequestToolResult,
+    ToolLink,
+    leaves,
+    says_the_same,
+    string_in,
+    text_for_model,
+    value_in,
+)
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, Media, Part, Text
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -95,7 +104,7 @@ def of_text_forms(decoded: DecodedExchange, result: JsonValue) -> Iterator[Findi
 def of_told(
     decoded: DecodedExchange,
     link: ToolLink,
-    tool_result: ToldResult,
+    tool_result: RequestToolResult,
     outcome: ToolOutcome,
     others: Sequence[ToolOutcome],
     client: ClientFacts,
@@ -107,7 +116,7 @@ def of_told(
         others: further outcomes that no tool result contains yet.
         client: facts about the client.
     """
-    words = text_told(tool_result.result)
+    words = text_for_model(tool_result.result)
     if outcome.state == "refused":
         yield from _of_refused(decoded, link, tool_result, outcome, words)
     if outcome.state != "answered":
@@ -132,7 +141,7 @@ def of_told(
 
 
 def _of_refused(
-    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome, words: str
+    decoded: DecodedExchange, link: ToolLink, tool_result: RequestToolResult, outcome: ToolOutcome, words: str
 ) -> Iterator[Finding]:
     """A JSON-RPC error of which the model hears nothing, or not what it is."""
     if not (tool_result.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
@@ -191,7 +200,7 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
 
 
 def _of_form(
-    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome, words: str
+    decoded: DecodedExchange, link: ToolLink, tool_result: RequestToolResult, outcome: ToolOutcome, words: str
 ) -> Iterator[Finding]:
     received = dumps(outcome.result).decode("utf-8", "replace")
     form = _REPR.search(words)
@@ -227,7 +236,7 @@ def _of_form(
 
 
 def _of_media(
-    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome
+    decoded: DecodedExchange, link: ToolLink, tool_result: RequestToolResult, outcome: ToolOutcome
 ) -> Iterator[Finding]:
     """Images and files of which the model got some only, or under another type."""
     sent, told = dict(_media(outcome.result)), [p for p in tool_result.result.content if isinstance(p, Media)]
@@ -299,7 +308,7 @@ def _media(result: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
 def _of_flag(
     decoded: DecodedExchange,
     link: ToolLink,
-    tool_result: ToldResult,
+    tool_result: RequestToolResult,
     outcome: ToolOutcome,
     words: str,
     client: ClientFacts,

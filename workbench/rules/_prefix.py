@@ -41,7 +41,7 @@ class Break:
         byte: offset of the first differing byte; None if there is no span.
         why: what happened to it, in words.
         was, now: the differing text in both; empty if there is none.
-        read_anew: number of bytes after the difference that both requests have.
+        reread_bytes: number of bytes after the difference that both requests have.
     """
 
     part: str
@@ -51,7 +51,7 @@ class Break:
     why: str
     was: str
     now: str
-    read_anew: int
+    reread_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def _before(case: RuleContext) -> DecodedExchange | None:
 def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: int | None) -> Finding:
     least = case.contract.term("cost.cache-minimum")
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
-    estimate = found.read_anew // limits.BYTES_PER_TOKEN
+    estimate = found.reread_bytes // limits.BYTES_PER_TOKEN
     tokens = estimate if paid is None else paid
     how = "an estimated" if paid is None else "measured in both responses:"
     of_those = " of those that the previous request had cached" if paid else ""

@@ -36,7 +36,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _unknown_fields(case)
     yield from _message_fields(case)
-    yield from _cache_marks(case)
+    yield from _cache_breakpoints(case)
     yield from _betas(case) if case.is_refused else _unrefused_betas(case)
 
 
@@ -120,7 +120,7 @@ def _keys(message: Message) -> list[str]:
     return list(dict.fromkeys((*read, *message.extra)))
 
 
-def _cache_marks(case: RuleContext) -> Iterator[Finding]:
+def _cache_breakpoints(case: RuleContext) -> Iterator[Finding]:
     most = case.contract.term("gateway.max-cache-marks")
     if not isinstance(most, int):
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from workbench.chain import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
+from workbench.chain import MOST_KNOWN, RequestToolResult, ToolLink, ToolLinks, request_tool_results
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, client_of, facts_of
@@ -269,13 +269,13 @@ class ToolHops:
         self._journal.put(self._declared, "", key)
         yield from of_declared(decoded, listed, partial(self._client_of, decoded))
 
-    def _new_results(self, decoded: DecodedExchange, links: Sequence[ToolLink]) -> dict[str, ToldResult]:
+    def _new_results(self, decoded: DecodedExchange, links: Sequence[ToolLink]) -> dict[str, RequestToolResult]:
         """Results of the links, and of calls that wait for theirs, by pointer; older ones are left out."""
         pointers = {link.pointer for link in links}
         ids = {one.call.id for one in self._calls.pending}
-        found: dict[str, ToldResult] = {}
+        found: dict[str, RequestToolResult] = {}
         known = 0  # results in a row that an earlier request had
-        for one in told_results(decoded.messages(REQUEST)[-_NEWEST:]):
+        for one in request_tool_results(decoded.messages(REQUEST)[-_NEWEST:]):
             if not pointers and (not ids or known > MOST_KNOWN):
                 break
             known = 0 if one.is_newest or one.result.tool_call_id in ids else known + 1

@@ -81,17 +81,17 @@ class RunResult:
 
     Attributes:
         commit: what was committed; None if batches are left.
-        left: batches without a part.
+        open_batches: batches without a part.
         errors: types of the errors of batches that failed in all tries.
         seconds: that it took.
-        judged: objects that this process has judged.
+        checked_objects: objects that this process has judged.
     """
 
     commit: Commit | None
-    left: int = 0
+    open_batches: int = 0
     errors: tuple[str, ...] = ()
     seconds: float = 0.0
-    judged: int = 0
+    checked_objects: int = 0
 
 
 def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, engine: Engine | None = None) -> RunResult:

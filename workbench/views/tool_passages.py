@@ -37,7 +37,7 @@ class ToolPassage(NamedTuple):
         sent, received: the messages to the server and from it; empty where there is none.
         lost: ranges of ``received`` that did not reach the model.
         received_at: first byte of ``received`` in the body that carried it.
-        told: the tool result in the model's request; ``told_at`` is its first byte there.
+        result: the tool result in the model's request; ``result_at`` is its first byte there.
         seconds: that the server took; None if unknown.
     """
 
@@ -46,8 +46,8 @@ class ToolPassage(NamedTuple):
     received: bytes
     lost: tuple[Range, ...]
     received_at: int
-    told: bytes
-    told_at: int
+    result: bytes
+    result_at: int
     seconds: float | None
 
 
@@ -118,7 +118,7 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
         f"tools/call in exchange {link.exchange + 1}: {sizes} · sent to the model in exchange "
         f"{link.model_exchange + 1} {link.pointer}"
     )
-    yield line(Span(f"{where}: {size(len(passage.told))}", "muted"))
+    yield line(Span(f"{where}: {size(len(passage.result))}", "muted"))
     yield line(Span(f"matched {link.how}", "muted" if link.is_stated else "warning"))
     for part in link.lost:
         yield line(Span("! ", "warning"), Span(f"{part.pointer}", "strong"), Span(f"  {_missing(part)}"))

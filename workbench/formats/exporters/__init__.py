@@ -115,7 +115,7 @@ class ExportRun:
 class ExportProof:
     """Results of running an exported folder. ``why_not``: reason why they prove nothing, one line; empty if they do."""
 
-    tried: tuple[ExportRun, ...]
+    runs: tuple[ExportRun, ...]
     why_not: str = ""
 
 

@@ -59,11 +59,11 @@ class ConversationLoop:
         parser: text format of calls that the model writes as text; empty if calls have the protocol's form.
         limits: at which it stops.
         results: of the answer's calls, as far as given, in order.
-        said: next user message; None if there is none.
+        user_text: next user message; None if there is none.
         turns: requests sent.
         tokens: used by these and their responses.
         is_estimated: some responses contained no token counts, so their length was used.
-        made: keys (``call_key``) of the calls of earlier answers; duplicates within one answer count once.
+        call_keys: keys (``call_key``) of the calls of earlier answers; duplicates within one answer count once.
         policy: adaptation to the limits of the model.
         errors: number of consecutive earlier answers whose calls all failed.
     """
@@ -74,11 +74,11 @@ class ConversationLoop:
     parser: str = ""
     limits: Limits = DEFAULT_LIMITS
     results: tuple[CallResult, ...] = ()
-    said: str | None = None
+    user_text: str | None = None
     turns: int = 0
     tokens: int = 0
     is_estimated: bool = False
-    made: tuple[str, ...] = ()
+    call_keys: tuple[str, ...] = ()
     policy: LoopPolicy = AS_IT_COMES
     errors: int = 0
 
@@ -147,7 +147,7 @@ class ConversationLoop:
             return self._limit_end() or self._first()
         if len(self.results) < len(self.calls):
             return self._repeat_end() or self._answer(len(self.results))
-        if not self.calls and self.said is None and not self._is_paused:
+        if not self.calls and self.user_text is None and not self._is_paused:
             return self._end()
         return self._limit_end() or self._error_end() or self._next()
 
@@ -179,15 +179,15 @@ class ConversationLoop:
 
     def _after_send(self, exchange: Exchange, protocol: str) -> ConversationLoop:
         """The loop after a request, with its token usage."""
-        call_keys = (*self.made, *dict.fromkeys(map(call_key, self.calls)))
+        call_keys = (*self.call_keys, *dict.fromkeys(map(call_key, self.calls)))
         sent = replace(
             self,
             exchange=exchange,
             protocol=protocol,
             results=(),
-            said=None,
+            user_text=None,
             turns=self.turns + 1,
-            made=call_keys,
+            call_keys=call_keys,
             errors=self._errors,
         )
         spent, is_estimated = sent._usage()
@@ -234,7 +234,7 @@ class ConversationLoop:
         request = self.decoded_exchange.request
         assert request is not None
         adapter = protocols.get(request.protocol)
-        input_values = user_values(adapter, self.said) if self.said is not None else []
+        input_values = user_values(adapter, self.user_text) if self.user_text is not None else []
         if self.calls and self._are_in_text:
             input_values = [*text_result_values(adapter, self.parser, self.calls, self.results), *input_values]
         elif self.calls:
@@ -319,7 +319,7 @@ class ConversationLoop:
 
     def _repeat_end(self) -> LoopEnd | None:
         if self.limits.repeats:
-            counts = Counter(self.made)
+            counts = Counter(self.call_keys)
             for call in self.calls:
                 times = counts[call_key(call)] + 1
                 if times >= self.limits.repeats:

@@ -27,7 +27,7 @@ def dump(loop: ConversationLoop) -> dict[str, JsonValue]:
         "exchange": loads(text.dump(loop.exchange)),
         "limits": {f.name: getattr(loop.limits, f.name) for f in fields(Limits)},
         "results": [_plain(result) for result in loop.results],
-        "made": list(loop.made),
+        "made": list(loop.call_keys),
         "policy": {f.name: _own(getattr(loop.policy, f.name)) for f in fields(LoopPolicy)},
         **{name: getattr(loop, name) for name in _OWN},
     }
@@ -43,7 +43,7 @@ def load(plain: JsonValue) -> ConversationLoop:
             exchange=text.load(plain["exchange"]),
             limits=Limits(**plain["limits"]),
             results=tuple(_result(result) for result in plain["results"]),
-            made=tuple(plain["made"]),
+            call_keys=tuple(plain["made"]),
             policy=LoopPolicy(**policy),
             **{name: plain[name] for name in _OWN},
         )

@@ -165,7 +165,7 @@ class SchemaProof:
     """Result of the trial.
 
     Attributes:
-        tried: values that could be judged.
+        judged_values: values that could be judged.
         accepted: number of them that the original accepts.
         inexpressible: values of the original that have no form in the down-levelled schema (its narrower steps).
         undecided: values that no schema here could be applied to.
@@ -173,7 +173,7 @@ class SchemaProof:
         against: a few counterexamples.
     """
 
-    tried: int
+    judged_values: int
     accepted: int
     inexpressible: int
     undecided: int
@@ -183,7 +183,7 @@ class SchemaProof:
     @property
     def holds(self) -> bool:
         """True if something was tried without a counterexample."""
-        return self.tried > 0 and not self.against
+        return self.judged_values > 0 and not self.against
 
 
 def prove(original: JsonValue, lowered: LoweredSchema, count: int, seed: int = 0) -> SchemaProof:

@@ -110,7 +110,7 @@ def written_lines(paths: Sequence[Path], proof: ExportProof | None, is_trying: b
         lines.append(line(Span("  running the test on the broken and on the fixed request …", "muted")))
     if proof is None:
         return [*lines, BLANK]
-    for run in proof.tried:
+    for run in proof.runs:
         is_red = bool(run.failed)
         told = (
             f"{run.failed} of {count(run.failed + run.passed, 'test')} fail" if is_red else f"{run.passed} tests pass"

@@ -121,7 +121,7 @@ class Writing(TextArea):
         found = self._offered
         if found is None or self._chosen < 0:
             return False
-        written = found.offers[self._chosen].written
+        written = found.offers[self._chosen].insertion
         offset = self._offset()
         return offset == found.start + len(written) and self.text[found.start : offset] == written
 
@@ -132,9 +132,9 @@ class Writing(TextArea):
         found = self._offered
         if found is None:
             return
-        end = found.end if self._chosen < 0 else found.start + len(found.offers[self._chosen].written)
+        end = found.end if self._chosen < 0 else found.start + len(found.offers[self._chosen].insertion)
         self._chosen = (self._chosen + 1) % len(found.offers)
-        written = found.offers[self._chosen].written
+        written = found.offers[self._chosen].insertion
         self.replace(written, self._place(found.start), self._place(end), maintain_selection_offset=False)
         self.move_cursor(self._place(found.start + len(written)))
         self._show_keys()

@@ -145,7 +145,7 @@ class PassagesScreen(WorklistScreen):
         self.facts.show(len(facts), facts.__getitem__, why)
         lost = passage.lost if passage else ()
         self.returned.show(passage.received if passage else b"", (StyledSpans("doubtful", lost),), "no response")
-        self.told.show(passage.told if passage else b"", (), why)
+        self.told.show(passage.result if passage else b"", (), why)
         missing = sum(part.size for part in passage.link.lost) if passage else 0
         words = f" · {size(missing)} never reached the model" if missing else ""
         self.returned.title(line(f" The server returned{words} "))
@@ -162,7 +162,7 @@ class PassagesScreen(WorklistScreen):
         if passage is None:
             return
         if message.view is self.told:
-            self.dismiss(SessionSpot(passage.link.model_exchange, REQUEST, passage.told_at))
+            self.dismiss(SessionSpot(passage.link.model_exchange, REQUEST, passage.result_at))
         else:
             first = passage.received_at + (passage.lost[0][0] if passage.lost else 0)
             self.dismiss(SessionSpot(passage.link.exchange, RESPONSE, first))

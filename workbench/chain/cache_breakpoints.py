@@ -57,8 +57,8 @@ def _marked_parts(parts: tuple[Part, ...]) -> Iterator[str]:
 
 
 def _is_marked(part: Part) -> bool:
-    held = part.value if isinstance(part, Opaque) else part.extra
-    return isinstance(held, Mapping) and bool(held.get(MARK))
+    fields = part.value if isinstance(part, Opaque) else part.extra
+    return isinstance(fields, Mapping) and bool(fields.get(MARK))
 
 
 def without_marks(message: Message) -> Message:
@@ -71,8 +71,8 @@ def without_marks(message: Message) -> Message:
 
 def _plain(part: Part) -> Part:
     if isinstance(part, Opaque):
-        held = part.value
-        return replace(part, value={k: v for k, v in held.items() if k != MARK}) if isinstance(held, dict) else part
+        fields = part.value
+        return replace(part, value={k: v for k, v in fields.items() if k != MARK}) if isinstance(fields, dict) else part
     if isinstance(part, ToolResultIR):
         part = replace(part, content=tuple(map(_plain, part.content)))
     return replace(part, extra={k: v for k, v in part.extra.items() if k != MARK}) if MARK in part.extra else part
