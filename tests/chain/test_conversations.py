@@ -475,7 +475,7 @@ def state(grouped: Conversations) -> str:
     return repr(
         (
             tables,
-            [sorted(said.fingerprints) for said in grouped._said],
+            [sorted(said.fingerprints) for said in grouped._item_sets],
             grouped.all,
             [len(c.received) for c in grouped.all],
         )

@@ -34,7 +34,7 @@ def decoded(protocol: str) -> DecodedExchange:
 def test_what_the_grammar_has_is_offered_at_the_place(protocol, pointer, text, first):
     whole, offset = text.replace("|", ""), text.index("|")
     found = complete(decoded(protocol), "", pointer, whole, offset)
-    written = [whole[: found.start] + offer.written + whole[found.end :] for offer in found.offers]
+    written = [whole[: found.start] + offer.insertion + whole[found.end :] for offer in found.offers]
     if first is None:
         assert len(written) == 1
     else:

@@ -111,8 +111,8 @@ def _survey(trial: Trial, name: str, root: str) -> bool:
     run_survey(catalog, trial.options(root), Quiet())
     is_right = trial.check(name, catalog, time.monotonic() - begun)
     again = run_survey(catalog, trial.options(root), Quiet())
-    print(f"     {name}, a second time: {again.judged} judged, {again.seconds:.1f} s")
-    return is_right and again.judged == 0
+    print(f"     {name}, a second time: {again.checked_objects} judged, {again.seconds:.1f} s")
+    return is_right and again.checked_objects == 0
 
 
 @contextmanager

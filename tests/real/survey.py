@@ -177,8 +177,8 @@ def _survey_bucket(trial: Trial, name: str, endpoint: str) -> bool:
     run_survey(catalog, options("s3://agents/logs", trial.key), Quiet())
     is_right = trial.check(name, catalog, time.monotonic() - begun)
     again = run_survey(catalog, options("s3://agents/logs", trial.key), Quiet())
-    print(f"     {name}, a second time: {again.judged} judged, {again.seconds:.1f} s")
-    return is_right and again.judged == 0
+    print(f"     {name}, a second time: {again.checked_objects} judged, {again.seconds:.1f} s")
+    return is_right and again.checked_objects == 0
 
 
 def dask(trial: Trial) -> bool:
@@ -326,7 +326,7 @@ def engines(trial: Trial) -> bool:
             begun = time.monotonic()
             result = run_survey(catalog, options(str(trial.store), trial.key, name), Quiet())
             tries.append(time.monotonic() - begun)
-            print(f"     {name}: {result.judged / tries[-1]:.0f} objects a second")
+            print(f"     {name}: {result.checked_objects / tries[-1]:.0f} objects a second")
         seconds[name] = min(tries)
     print(f"     two processes against one: {seconds['local:1'] / seconds['local:2']:.2f}")
     return True

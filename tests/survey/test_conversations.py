@@ -102,7 +102,7 @@ def test_a_new_object_brings_its_conversation_back(
     catalog = Catalog(tmp_path / "out")
     survey(catalog, joined(options, spread))
     last.write_bytes(data)
-    assert survey(catalog, joined(options, spread)).judged == 6
+    assert survey(catalog, joined(options, spread)).checked_objects == 6
 
 
 def units_of(count: int, **keys: Callable[[int], list[Any]]) -> tuple[list[list[int]], JoinCounts]:

@@ -99,7 +99,7 @@ def test_a_driver_that_dies_at_any_point_loses_and_doubles_nothing(
     again = Quiet()
     result = run_survey(catalog, options, again, in_process)
     assert result.commit is not None and result.commit.is_complete
-    assert 0 < result.judged <= again.total
+    assert 0 < result.checked_objects <= again.total
     assert left and not list(catalog.parts.iterdir())
     assert everything(catalog) == truth.rows
 
@@ -137,7 +137,7 @@ def test_a_batch_that_fails_is_named_and_the_run_is_not_committed(catalog: Catal
         yield from (BatchOutcome(batch, error="WorkerLost") for batch in batches)
 
     result = survey(catalog, engine=fails)
-    assert result.commit is None and result.left and result.errors == ("WorkerLost",) * result.left
+    assert result.commit is None and result.open_batches and result.errors == ("WorkerLost",) * result.open_batches
     commit = commit_survey(catalog)
     assert not commit.is_complete
     assert commit.about["counts"]["lost"] == commit.about["counts"]["planned"]
@@ -148,13 +148,13 @@ def test_later_runs_judge_what_is_new_or_changed_and_the_newest_version_counts(
 ) -> None:
     pytest.importorskip("duckdb", reason="needs DuckDB")
     first = survey(catalog, own_options)
-    assert survey(catalog, own_options).judged == 0
+    assert survey(catalog, own_options).checked_objects == 0
     assert len(list(catalog.commits())) == 1
     (own_store / "new.json").write_text(json.dumps(CHAT), encoding="utf-8")
     whole = CHAT | {"messages": CHAT["messages"][:1]}  # type: ignore[index]
     (own_store / "deep" / "00.json").write_text(json.dumps(whole), encoding="utf-8")
     second = survey(catalog, own_options)
-    assert first.judged == 7 and second.judged == 2
+    assert first.checked_objects == 7 and second.checked_objects == 2
     assert second.commit is not None and second.commit.number == 2
     found = overview(catalog)
     assert found is not None and found.objects == {"judged": 8}
@@ -167,7 +167,7 @@ def test_later_runs_judge_what_is_new_or_changed_and_the_newest_version_counts(
     query = "SELECT uri FROM objects WHERE errors + warnings = 0"
     assert ask(catalog, query).rows == [(str(own_store / "deep" / "00.json"),)]
     monkeypatch.setattr(run_module, "rules_version", lambda: "newer")
-    assert survey(catalog, own_options).judged == 8
+    assert survey(catalog, own_options).checked_objects == 8
     assert [(list(each.runs), each.objects) for each in rules_of(catalog)] == [([1, 2], 9), ([3], 8)]
 
 
@@ -179,9 +179,9 @@ def test_shares_of_a_plan_make_the_whole(
     for index in range(3):
         result = survey(catalog, replace(options, engine=f"part:{index}/3"))
         assert result.commit is None
-        judged += result.judged
+        judged += result.checked_objects
     commit = commit_survey(catalog)
-    assert commit.is_complete and judged == truth.result.judged
+    assert commit.is_complete and judged == truth.result.checked_objects
     assert everything(catalog) == truth.rows
 
 
@@ -190,7 +190,7 @@ def test_a_sample_is_the_same_in_every_run(survey: Survey, options: SurveyOption
     one, other = Catalog(tmp_path / "one"), Catalog(tmp_path / "other")
     first, second = survey(one, half), survey(other, half)
     assert first.commit is not None
-    assert 0 < first.judged == second.judged < first.commit.about["counts"]["listed"]
+    assert 0 < first.checked_objects == second.checked_objects < first.commit.about["counts"]["listed"]
     assert everything(one) == everything(other)
 
 
@@ -218,7 +218,7 @@ def test_tables_are_the_same_without_duckdb(
     assert result.commit is not None
     assert {name.rpartition(".")[2] for name in result.commit.files("objects")} == {"zst"}
     assert everything(plain) == expected
-    assert survey(plain).judged == 0
+    assert survey(plain).checked_objects == 0
     without = overview(plain, "model")
     assert with_base is not None and without is not None
     assert [group[:6] for group in without.groups] == [group[:6] for group in with_base.groups]

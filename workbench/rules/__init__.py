@@ -185,11 +185,11 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     """
     names = families_for(case, "check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
-    judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
+    softened = replace(case, contract=soft_contract(case.contract)) if case.request else case
     if case.carried:
-        case.carried.begin(judged)
-    said = (finding for name in names for finding in run(name, judged))
-    found = in_order(judged, without_cut_values(case.decoded.exchange, said))
+        case.carried.begin(softened)
+    raw_findings = (finding for name in names for finding in run(name, softened))
+    found = in_order(softened, without_cut_values(case.decoded.exchange, raw_findings))
     for name in families_for(case, "review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):

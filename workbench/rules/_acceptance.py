@@ -131,8 +131,14 @@ def _key(case: RuleContext, finding: Finding, rule: str) -> Hashable:
     url = case.decoded.exchange.request.url if case.decoded.exchange.request else ""
     model = case.request.model if case.request else None
     pieces = (_digest(case.decoded, pointer) for pointer in (_node(case, finding.pointer), *finding.related))
-    asked = (url.partition("?")[0], model, case.contract.label, rule, finding.fact)
-    return (*asked, finding.pointer.rpartition("/")[2], *pieces, _neighbours(case, finding.pointer), _conditions(case))
+    request_key = (url.partition("?")[0], model, case.contract.label, rule, finding.fact)
+    return (
+        *request_key,
+        finding.pointer.rpartition("/")[2],
+        *pieces,
+        _neighbours(case, finding.pointer),
+        _conditions(case),
+    )
 
 
 def _node(case: RuleContext, pointer: str) -> str:
@@ -143,9 +149,9 @@ def _node(case: RuleContext, pointer: str) -> str:
     message = _message(case, pointer)
     if message is None:
         return pointer
-    held = case.decoded.messages(REQUEST)[message]
-    inside = (held.absolute(part) for part in held.parts)
-    return next((place for place in inside if _is_in(pointer, place)), held.pointer)
+    holder = case.decoded.messages(REQUEST)[message]
+    inside = (holder.absolute(part) for part in holder.parts)
+    return next((place for place in inside if _is_in(pointer, place)), holder.pointer)
 
 
 def _message(case: RuleContext, pointer: str) -> int | None:

@@ -65,10 +65,10 @@ def params(decoded: DecodedExchange, at: str) -> Mapping[str, JsonValue]:
 
 def fields(decoded: DecodedExchange) -> dict[str, JsonValue]:
     """Top-level fields of a request beside the list of its messages, as written."""
-    listed, given = list_key(decoded), params(decoded, base(decoded))
-    keys = (key for key in dict.fromkeys((*given, *_HELD, *_SHARED)) if key != listed)
+    message_key, own_fields = list_key(decoded), params(decoded, base(decoded))
+    keys = (key for key in dict.fromkeys((*own_fields, *_HELD, *_SHARED)) if key != message_key)
     found = ((name, value) for key in keys for name, value in top(decoded, key) if name == key)
-    return {name: value for name, value in found if value is not None or name in given}
+    return {name: value for name, value in found if value is not None or name in own_fields}
 
 
 def list_key(decoded: DecodedExchange) -> str:
@@ -81,10 +81,10 @@ def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]
     """(key, value) of a top-level field, in both spellings; what was parsed already is not parsed again."""
     at = base(decoded)
     is_left_out = first in _CHOICES and decoded.request is not None and decoded.request.tool_choice is None
-    given = params(decoded, at)
+    fields_here = params(decoded, at)
     for key, is_shared, is_elsewhere in _spellings(first):
-        if key in given and not is_shared:
-            yield key, given[key]
+        if key in fields_here and not is_shared:
+            yield key, fields_here[key]
         elif is_elsewhere and not is_left_out:
             yield key, _member(decoded, at, key)
 
@@ -102,8 +102,8 @@ def is_held(key: str) -> bool:
 @lru_cache(maxsize=4096)
 def _spellings(key: str) -> tuple[tuple[str, bool, bool], ...]:
     """The spellings of a top-level key, and of each: parameters hold a part of it; it may be in another field."""
-    written = dict.fromkeys((key, _snake(key)))
-    return tuple((each, each in _SHARED, is_held(each)) for each in written)
+    spellings = dict.fromkeys((key, _snake(key)))
+    return tuple((each, each in _SHARED, is_held(each)) for each in spellings)
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:
@@ -121,8 +121,8 @@ def _below(value: JsonValue, at: str, steps: list[str]) -> Iterator[tuple[str, J
         return
     step, rest = steps[0], steps[1:]
     if isinstance(value, list):
-        chosen = range(len(value)) if step == "*" else range(len(value))[_nth(step)]
-        for n in chosen:
+        positions = range(len(value)) if step == "*" else range(len(value))[_nth(step)]
+        for n in positions:
             yield from _below(value[n], f"{at}/{n}", rest)
     elif isinstance(value, Mapping):
         step = step.replace("~1", "/").replace("~0", "~")

@@ -81,10 +81,10 @@ class CarriedFindings(Sequence[Finding]):
     __slots__ = ("exchange", "grown", "log", "made", "size")
 
     def __init__(
-        self, exchange: int, made: Sequence[Finding], log: FindingLog, size: int, grown: Growth | None = None
+        self, exchange: int, own: Sequence[Finding], log: FindingLog, size: int, grown: Growth | None = None
     ) -> None:
         self.exchange, self.grown = exchange, grown
-        self.made = tuple(made)
+        self.made = tuple(own)
         self.log, self.size = log, size
 
     def of_log(self) -> Iterator[Finding]:
@@ -99,9 +99,9 @@ class CarriedFindings(Sequence[Finding]):
         span = grown.move(finding.span)
         return replace(finding, span=span, order=order._replace(span=span))
 
-    def with_made(self, made: Iterable[Finding]) -> CarriedFindings:
+    def with_made(self, own: Iterable[Finding]) -> CarriedFindings:
         """The same with other findings made for this exchange."""
-        return CarriedFindings(self.exchange, tuple(made), self.log, self.size, self.grown)
+        return CarriedFindings(self.exchange, tuple(own), self.log, self.size, self.grown)
 
     def _all(self) -> list[Finding]:
         return sorted((*self.of_log(), *self.made), key=in_wire)
@@ -144,14 +144,14 @@ def made_for(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 def without(findings: Sequence[Finding], rule: str) -> Sequence[Finding]:
     """The findings of an exchange without those of a rule that were made for it; the very same if there are none."""
-    made = made_for(findings)
-    left = tuple(finding for finding in made if finding.rule != rule)
-    return findings if len(left) == len(made) else with_made(findings, left)
+    own = made_for(findings)
+    remaining = tuple(finding for finding in own if finding.rule != rule)
+    return findings if len(remaining) == len(own) else with_made(findings, remaining)
 
 
-def with_made(findings: Sequence[Finding], made: tuple[Finding, ...]) -> Sequence[Finding]:
+def with_made(findings: Sequence[Finding], own: tuple[Finding, ...]) -> Sequence[Finding]:
     """The findings of an exchange with others made for it."""
-    return findings.with_made(made) if isinstance(findings, CarriedFindings) else made
+    return findings.with_made(own) if isinstance(findings, CarriedFindings) else own
 
 
 def with_more(findings: Sequence[Finding], more: Iterable[Finding]) -> Sequence[Finding]:

@@ -57,14 +57,14 @@ class Causes:
             self.add(finding, findings.log.count_like(finding, findings.size))
 
     def _hold(self, findings: CarriedFindings) -> None:
-        held = self._logs.setdefault(id(findings.log), _LogInRows(findings.log))
-        for n in range(len(held.numbers), findings.size):
+        log_rows = self._logs.setdefault(id(findings.log), _LogInRows(findings.log))
+        for n in range(len(log_rows.numbers), findings.size):
             logged = findings.log.findings[n]
             if id(logged) not in self._of_logged:  # the exchange that made it is not among these
                 moved = findings.here(replace(logged, exchange=findings.exchange))
                 self._of_logged[id(logged)] = self.add(moved, findings.log.count_like(logged, n))
-            held.numbers.append(self._of_logged[id(logged)])
-        held.carry(findings)
+            log_rows.numbers.append(self._of_logged[id(logged)])
+        log_rows.carry(findings)
 
     def add(self, finding: Finding, others: int = 0) -> int:
         """Add a finding. Two parts with the same content are two faults, in this request and in the next.
@@ -104,10 +104,10 @@ class Causes:
         self._cut_rows(exchange)
 
     def _cut_rows(self, exchange: int) -> None:
-        gone = {number for number in self._carried if number >= exchange}
-        if not gone and all(number < len(self.members) for number in self._of_logged.values()):
+        later_rows = {number for number in self._carried if number >= exchange}
+        if not later_rows and all(number < len(self.members) for number in self._of_logged.values()):
             return
-        for number in gone:
+        for number in later_rows:
             del self._carried[number]
         self._of_logged = {key: number for key, number in self._of_logged.items() if number < len(self.members)}
         self._rows = [row for row in self._rows if row.exchange < exchange]
@@ -117,13 +117,13 @@ class Causes:
 
     def of(self, exchange: int) -> list[tuple[int, Finding]]:
         """(number of the cause, finding) of the findings that hold in an exchange, in wire order."""
-        made, row = self._in.get(exchange, []), self._carried.get(exchange)
+        own, row = self._in.get(exchange, []), self._carried.get(exchange)
         if row is None:
-            return made
+            return own
         numbers = self._logs[id(row.log)].numbers
-        carried = [*zip(numbers, row.of_log(), strict=False)]
+        from_log = [*zip(numbers, row.of_log(), strict=False)]
         known = {id(finding) for finding in row.made}
-        return sorted((*carried, *(each for each in made if id(each[1]) in known)), key=lambda each: in_wire(each[1]))
+        return sorted((*from_log, *(each for each in own if id(each[1]) in known)), key=lambda each: in_wire(each[1]))
 
     def findings(self) -> list[Finding]:
         """One finding for each cause."""
@@ -139,8 +139,8 @@ class Causes:
     def _lasts(self) -> dict[int, int]:
         """Number of a cause → the last exchange that carries a finding of it."""
         lasts: dict[int, int] = {}
-        for held in self._logs.values():
-            for number, last in zip(held.numbers, held.lasts(), strict=False):
+        for log_rows in self._logs.values():
+            for number, last in zip(log_rows.numbers, log_rows.lasts(), strict=False):
                 lasts[number] = max(last, lasts.get(number, -1))
         return lasts
 
@@ -165,10 +165,10 @@ class _LogInRows:
 
     def lasts(self) -> Iterator[int]:
         """For each finding, the last exchange that carries it."""
-        begun = 0
+        done_rows = 0
         for count, exchange in reversed(self._rows):
-            yield from repeat(exchange, count - begun)
-            begun = count
+            yield from repeat(exchange, count - done_rows)
+            done_rows = count
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -185,7 +185,7 @@ def _join_places(findings: Iterable[Finding]) -> Iterable[Finding]:
 
     Places of one request are faults of their own; a later place belongs to an earlier one that holds until then.
     """
-    joined: list[list[Finding]] = []
+    faults: list[list[Finding]] = []
     open_faults = defaultdict[Hashable, deque[list[Finding]]](deque)
     contradicted: dict[Hashable, list[Finding]] = {}
     for finding in findings:
@@ -194,9 +194,9 @@ def _join_places(findings: Iterable[Finding]) -> Iterable[Finding]:
         else:
             fault = _earlier_places(open_faults[_likeness(finding)], finding) if _may_spread(finding) else []
         if not fault:
-            joined.append(fault)
+            faults.append(fault)
         fault.append(finding)
-    return (_with_places(fault) for fault in joined)
+    return (_with_places(fault) for fault in faults)
 
 
 def _may_spread(finding: Finding) -> bool:
@@ -274,11 +274,11 @@ def contradicted_facts(findings: Iterable[Finding]) -> list[ContradictedFact]:
     facts: dict[Contradiction, dict[int, None]] = {}
     for against in _contradictions(findings):
         facts.setdefault(replace(against, exchange=0), {})[against.exchange] = None
-    made = [
+    contradictions = [
         ContradictedFact(fact.contract, fact.rule, fact.fact, fact.source, fact.date, fact.by, tuple(exchanges))
         for fact, exchanges in facts.items()
     ]
-    return sorted(made, key=lambda each: -len(each.exchanges))
+    return sorted(contradictions, key=lambda each: -len(each.exchanges))
 
 
 def _contradictions(findings: Iterable[Finding]) -> Iterator[Contradiction]:

@@ -80,10 +80,10 @@ def place_of(
     is_ours = refusal is None or refusal.kind.cause is FailureSide.REQUEST
     if (has_path and at != "model") or error.param or not is_ours or at not in _IN_WORDS:
         return place
-    spoken = _place_by_words(error, decoded, prefers)
+    by_words = _place_by_words(error, decoded, prefers)
     is_vague = place is None or place.pointer in ("", "/model")
-    is_inner = spoken and place and at != "media" and spoken.pointer.startswith(f"{place.pointer}/")
-    return spoken if spoken and (is_vague or is_inner) else place
+    is_inner = by_words and place and at != "media" and by_words.pointer.startswith(f"{place.pointer}/")
+    return by_words if by_words and (is_vague or is_inner) else place
 
 
 def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:
@@ -157,11 +157,11 @@ def _model(body: JsonValue, refusal: KnownRefusal, decoded: DecodedExchange) -> 
 def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     """Members of the body, and of its groups of parameters, that the text names: in quotes, or as a word of its own."""
     members = {_plain(pointer.rpartition("/")[2]): pointer for pointer in _members(body, "", PASSES)}
-    spelled = [part for name in names if name for part in (name, name.rpartition(".")[2])]
-    for name in (*spelled, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
-        for tried in (name, name.rpartition(".")[2]):
-            if tried and (pointer := members.get(_plain(tried))):
-                yield _named_place(pointer, decoded, tried)
+    name_parts = [part for name in names if name for part in (name, name.rpartition(".")[2])]
+    for name in (*name_parts, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
+        for candidate in (name, name.rpartition(".")[2]):
+            if candidate and (pointer := members.get(_plain(candidate))):
+                yield _named_place(pointer, decoded, candidate)
 
 
 def error_parameters(body: JsonValue, text: str, param: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
@@ -208,13 +208,13 @@ def _address(body: JsonValue, url: str, decoded: DecodedExchange) -> Iterator[Er
 def _media(text: str, decoded: DecodedExchange) -> list[ErrorPlace]:
     """Media of the request: of the kind that the text speaks of where there are such; those the client named first."""
     small = text.lower()
-    spoken = {kind for word, kind in _KINDS.items() if word in small}
+    kinds = {kind for word, kind in _KINDS.items() if word in small}
     found = [
         (part, ErrorPlace(message.pointer + pointer, None, part.kind))
         for message in decoded.messages(REQUEST)
         for part, pointer in _within(message.parts)
     ]
-    fits = [f for f in found if f[0].kind in spoken or (f[0].media_type or "?") in text] or found
+    fits = [f for f in found if f[0].kind in kinds or (f[0].media_type or "?") in text] or found
     if "url" in small:
         fits = [f for f in fits if f[0].url] or fits
     return [_named_place(place.pointer, decoded, place.how) for _, place in fits]
@@ -251,15 +251,15 @@ def in_stream(message: str, refusal: KnownRefusal | None, known_as: str) -> str:
     """A sentence on an error inside a stream, with its kind, its author, and the place of the cause."""
     if refusal is None or not refusal.is_telling:
         return message + known_as
-    said = f"{message}: {refusal.says()}{known_as}"
-    return "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal))))
+    words = f"{message}: {refusal.says()}{known_as}"
+    return "; ".join(filter(None, (words, who_says(refusal), cause_words(refusal))))
 
 
 def error_words(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> str:
     """Description of the failure, by the kind and the status of the error."""
-    said = refusal.says() if refusal else "the provider returned an error instead of a message"
+    words = refusal.says() if refusal else "the provider returned an error instead of a message"
     if case.status >= 400:
-        said = f"status {case.status}: {said}"
+        words = f"status {case.status}: {words}"
     if refusal and refusal.kind.at == "model" and "model" not in refusal.values and case.request and case.request.model:
-        said += f": {quote(case.request.model, 200)}"
-    return said
+        words += f": {quote(case.request.model, 200)}"
+    return words

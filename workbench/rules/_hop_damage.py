@@ -92,11 +92,11 @@ def _check_damage(
     case: RuleContext, other: DecodedExchange, side: str, found: Iterable[ValueChange]
 ) -> Iterator[Finding]:
     """A finding for each kind of change; further places of the same kind are related ones."""
-    ranked = sorted(
+    by_severity = sorted(
         ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _spelling_changes(list(found))),
         key=lambda s: (s[1].verb, s[2].shape, s[0].rank),
     )
-    for (severity, deed, _), group in groupby(ranked, key=lambda s: (s[0], s[1], s[2].shape)):
+    for (severity, deed, _), group in groupby(by_severity, key=lambda s: (s[0], s[1], s[2].shape)):
         places = [change for _, _, change in group]
         first = places[0]
         message = f"{_what(first, deed)} {_between(case, other, side)}"
@@ -169,9 +169,9 @@ def _quote_value(value: JsonValue) -> str:
 
 def _headers(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
     """Headers that switch on what the body asks for."""
-    sent, went = outer.exchange.request, case.decoded.exchange.request
-    for name in _HEADERS if sent and went and len(went.headers) else ():
-        old, new = (", ".join(sorted(http.headers.all(name))) for http in (sent, went) if http)
+    before, after = outer.exchange.request, case.decoded.exchange.request
+    for name in _HEADERS if before and after and len(after.headers) else ():
+        old, new = (", ".join(sorted(http.headers.all(name))) for http in (before, after) if http)
         if not old or old == new:
             continue
         rule, verb = (ALTERED, "changed") if new else (DROPPED, "lost")
@@ -211,14 +211,14 @@ def _loss(case: RuleContext, other: DecodedExchange, side: str, loss: ContentLos
     is_vital = loss.what in ("call", "result") and loss.field != "is_error"
     if loss.what == "reasoning":
         is_vital = other.protocol == case.decoded.protocol
-    shown = rule if is_vital else weaker(rule)
+    final_rule = rule if is_vital else weaker(rule)
     message = f"{name} was {verb} {_between(case, other, side)}"
     seen = f"{quote(loss.old)} became {quote(loss.new)}" if rule is ALTERED else f"it was {quote(loss.old)}"
     if loss.after is None:
         messages = case.decoded.messages(side)
         near = messages[min(loss.before.message, len(messages) - 1)].pointer if messages else ""
-        return case.finding(shown, side, near, message, evidence=seen)
-    return case.at(shown, loss.after, message, name=loss.field or None, evidence=seen)
+        return case.finding(final_rule, side, near, message, evidence=seen)
+    return case.at(final_rule, loss.after, message, name=loss.field or None, evidence=seen)
 
 
 def _pointer(other: DecodedExchange, loss: ContentLoss) -> str:

@@ -250,13 +250,13 @@ class KnownFindings:
         return CarriedFindings(index, found, known.log, count, self._grown) if known and count else tuple(found)
 
     def _log(self, case: RuleContext, known: _LogInUse, found: Iterable[Finding]) -> None:
-        placed = [(f.order.message, f) for f in found if f.order and f.order.message is not None]
-        new = sorted(((n, f) for n, f in placed if n >= self.start), key=itemgetter(0))
+        by_message = [(f.order.message, f) for f in found if f.order and f.order.message is not None]
+        new = sorted(((n, f) for n, f in by_message if n >= self.start), key=itemgetter(0))
         fresh = (n for n, f in new if not _is_settled(case, f))
         end = _last_settled(case, self.start, min(self._shown, case.closure.settled, next(fresh, self._shown)))
         if end > known.points[-1].settled:
             if not known.points[-1].settled and not known.log.findings:
-                known.fields = self._log_fields(case, known.log, [f for n, f in placed if n == BESIDE])
+                known.fields = self._log_fields(case, known.log, [f for n, f in by_message if n == BESIDE])
             known.log.add((n, f) for n, f in new if n < end)
             length = len(case.decoded.messages(REQUEST))
             known.points.append(_Point(length, end, len(known.log.findings)))

@@ -65,21 +65,21 @@ class ModelCalls:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._kept: dict[str, tuple[ModelCall, ...]] = {}
+        self._history: dict[str, tuple[ModelCall, ...]] = {}
 
     @property
     def pending(self) -> tuple[ModelCall, ...]:
         """Calls whose result no request has told yet."""
-        return self._kept.get("", ())
+        return self._history.get("", ())
 
     def _keep(self, calls: Iterable[ModelCall]) -> None:
-        self._journal.put(self._kept, "", tuple(calls)[-MOST:])
+        self._journal.put(self._history, "", tuple(calls)[-MOST:])
 
     def take(self, decoded: DecodedExchange) -> None:
         """Remember the calls of an answer."""
-        made = [call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server]
-        if made:
-            self._keep((*self.pending, *(ModelCall(decoded.index, call, argument_key(call.input)) for call in made)))
+        calls = [call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server]
+        if calls:
+            self._keep((*self.pending, *(ModelCall(decoded.index, call, argument_key(call.input)) for call in calls)))
 
     def carry_out(self, outcome: ToolOutcome) -> ModelCall | None:
         """The call that a request to a tool server carries out, as it was before; None if no one fits."""
@@ -103,19 +103,21 @@ class ModelCalls:
         if outcome.call_id:
             return next((one for one in pending if one.call.id == outcome.call_id), None)
         found = ((one, outcome.asked_by(one.call.name, one.call.input)) for one in pending)
-        named = [(one, asked[0]) for one, asked in found if asked]
+        candidates = [(one, asked[0]) for one, asked in found if asked]
         key = argument_key(outcome.arguments)
-        equal = [one for one, asked in named if (one.key if asked is one.call.input else argument_key(asked)) == key]
+        equal = [
+            one for one, asked in candidates if (one.key if asked is one.call.input else argument_key(asked)) == key
+        ]
         fresh = [one for one in equal if one.carried is None]
-        others = [one for one, _ in named if one.carried is None]
+        others = [one for one, _ in candidates if one.carried is None]
         return fresh[0] if fresh else equal[-1] if equal else others[0] if len(others) == 1 else None
 
     def drop(self, ids: frozenset[str | None]) -> tuple[ModelCall, ...]:
         """Forget the calls with these ids, and return them."""
-        told = tuple(one for one in self.pending if one.call.id in ids)
-        if told:
+        answered = tuple(one for one in self.pending if one.call.id in ids)
+        if answered:
             self._keep(one for one in self.pending if one.call.id not in ids)
-        return told
+        return answered
 
 
 def of_call(
@@ -145,14 +147,14 @@ def detour_of(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]])
         name: of the model's call.
         tools: server and name of every tool that was listed.
     """
-    meant = [(server, tool) for server, tool in tools if is_named(name, tool)]
-    longest = max((len(tool) for _, tool in meant), default=0)
-    best = [(server, tool) for server, tool in meant if len(tool) == longest]
-    named = [(server, tool) for server, tool in best if is_named_first(name, server)] or best
+    targets = [(server, tool) for server, tool in tools if is_named(name, tool)]
+    longest = max((len(tool) for _, tool in targets), default=0)
+    best = [(server, tool) for server, tool in targets if len(tool) == longest]
+    best_named = [(server, tool) for server, tool in best if is_named_first(name, server)] or best
     is_known = any(server == outcome.server for server, _ in tools)
-    if not named or not is_known or (outcome.server, outcome.tool) in named:
+    if not best_named or not is_known or (outcome.server, outcome.tool) in best_named:
         return ""
-    server, tool = named[0]
+    server, tool = best_named[0]
     if not is_named(outcome.tool, tool) or not is_named(tool, outcome.tool):
         return (
             f"the model called {quote(tool)} of {quote(server)}, not {quote(outcome.tool)} of {quote(outcome.server)}"
@@ -189,10 +191,14 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         rule = STRUCTURED_DROPPED if lost.kind == "structured" else RESULT_ALTERED if lost.form else RESULT_DROPPED
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
-    meta, kept = (one.result.get("_meta") for one in (inner, outer))
-    gone = [name for name in meta if name not in kept] if isinstance(meta, dict) and isinstance(kept, dict) else meta
-    if gone:
-        text = f"_meta loses {', '.join(map(quote, gone))}, missing from {where}"
+    meta, outer_meta = (one.result.get("_meta") for one in (inner, outer))
+    missing = (
+        [name for name in meta if name not in outer_meta]
+        if isinstance(meta, dict) and isinstance(outer_meta, dict)
+        else meta
+    )
+    if missing:
+        text = f"_meta loses {', '.join(map(quote, missing))}, missing from {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
@@ -258,9 +264,9 @@ def _of_changes(decoded: DecodedExchange, changes: Sequence[Fate], by: str, how:
         more = f" ({len(changes):,} such arguments)" if len(changes) > 1 else ""
         name = quote(unescape((first.there or first.pointer).rpartition("/")[2]) or "arguments")
         values = f"{_text_of(first.after)} instead of {_text_of(first.before)}"
-        shown = {"added": _text_of(first.after), "dropped": _text_of(first.before)}.get(first.kind, values)
+        change_text = {"added": _text_of(first.after), "dropped": _text_of(first.before)}.get(first.kind, values)
         pointer = first.there.rpartition("/")[0] if first.kind == "dropped" else first.there
-        text = f"{name} {first.words()} ({shown}): {by}{more}"
+        text = f"{name} {first.words()} ({change_text}): {by}{more}"
         yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
 
 

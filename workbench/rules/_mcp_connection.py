@@ -52,5 +52,5 @@ def _of_lines(decoded: DecodedExchange) -> Iterator[Finding]:
             number, fault = faults[0]
             more = f" ({len(faults):,} such lines)" if len(faults) > 1 else ""
             text = f"message {number} of the {whose} is {fault}{more}"
-            shown = quote(frames[number].data.decode("utf-8", "backslashreplace"))
-            yield make(decoded, FRAMING, side, "", text, shown)
+            line = quote(frames[number].data.decode("utf-8", "backslashreplace"))
+            yield make(decoded, FRAMING, side, "", text, line)

@@ -41,13 +41,13 @@ def of_declared(
         client_of: facts of the client of a server.
     """
     declared = decoded.request.tools if decoded.request else ()
-    taken: dict[str, list[ListedTool]] = {}
+    sources_by_name: dict[str, list[ListedTool]] = {}
     for tool in declared:
         if tool.name and (sources := [one for one in listed if _is_from(tool.name, one)]):
-            taken[tool.name] = sources
+            sources_by_name[tool.name] = sources
             yield from _of_tool(decoded, tool, sources, declared)
             yield from _of_schema(decoded, tool, _best_of(tool, sources), client_of)
-    yield from _of_missing(decoded, declared, listed, taken)
+    yield from _of_missing(decoded, declared, listed, sources_by_name)
 
 
 def _is_from(name: str, tool: ListedTool) -> bool:
@@ -114,12 +114,17 @@ def _of_schema(
 
 def _of_description(decoded: DecodedExchange, tool: ToolDef, listed: ListedTool) -> Iterator[Finding]:
     """A description whose end the model does not get; marks of the cut may be behind what is left."""
-    whole, kept = member(listed.entry, "description"), (tool.description or "").rstrip()
-    if isinstance(whole, str) and whole.strip() and not kept:
+    whole, declared_text = member(listed.entry, "description"), (tool.description or "").rstrip()
+    if isinstance(whole, str) and whole.strip() and not declared_text:
         text = f"the description of {quote(listed.name)} is not declared: the model has only its name"
         yield make(decoded, SCHEMA_CHANGED, REQUEST, tool.pointer, text)
-    elif isinstance(whole, str) and _LONG < len(kept) < len(whole.rstrip()) and whole.startswith(kept[:-_MARK]):
-        text = f"{len(kept):,} of {len(whole):,} characters of the description of {quote(listed.name)} are declared"
+    elif (
+        isinstance(whole, str)
+        and _LONG < len(declared_text) < len(whole.rstrip())
+        and whole.startswith(declared_text[:-_MARK])
+    ):
+        share = f"{len(declared_text):,} of {len(whole):,} characters"
+        text = f"{share} of the description of {quote(listed.name)} are declared"
         yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{tool.pointer}/description", text, severity=INFO)
 
 
@@ -151,7 +156,7 @@ def _of_missing(
     missing = [one for one in listed if not any(is_named(name, one.name) for name in names)]
     if missing:
         all_of = sorted({one.server for one in missing} - {one.server for one in listed if one not in missing})
-        shown = ", ".join(quote(one.name) for one in missing[:5]) + (" …" if len(missing) > 5 else "")
-        words = f"{len(missing):,} listed tools are not declared: {shown}"
+        names_text = ", ".join(quote(one.name) for one in missing[:5]) + (" …" if len(missing) > 5 else "")
+        words = f"{len(missing):,} listed tools are not declared: {names_text}"
         text = f"{words}; no tool of {', '.join(map(quote, all_of))} is declared" if all_of else words
         yield make(decoded, TOOL_MISSING, REQUEST, "", text, severity=WARNING if all_of else INFO)

@@ -69,8 +69,8 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     is_refused = response is not None and response.status == 406
     lacks = [each for each in (_JSON, _SSE) if each not in (accept or "").lower()]
     if lacks and (is_refused or (accept is not None and "*/*" not in accept)):
-        stated = f"Accept is {quote(accept)}" if accept is not None else "Accept is missing"
-        text = f"{stated}: a client has to accept both {_JSON} and {_SSE}, otherwise servers answer 406"
+        subject = f"Accept is {quote(accept)}" if accept is not None else "Accept is missing"
+        text = f"{subject}: a client has to accept both {_JSON} and {_SSE}, otherwise servers answer 406"
         yield make(decoded, HTTP, REQUEST, "", text)
     if kind is not None and not kind.lower().startswith(_JSON):
         yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
@@ -80,26 +80,28 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
     """The header with the revision, and those that repeat members of the message."""
     stated, message = request.headers.get(_REVISION), request_object(decoded)
     own = member(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
-    agreed = own if isinstance(own, str) else version
-    if agreed and stated and stated != agreed:
-        text = f"the header MCP-Protocol-Version is {quote(stated)}, but both sides agreed on {quote(agreed)}"
+    version_in_use = own if isinstance(own, str) else version
+    if version_in_use and stated and stated != version_in_use:
+        text = f"the header MCP-Protocol-Version is {quote(stated)}, but both sides agreed on {quote(version_in_use)}"
         yield make(decoded, VERSION, REQUEST, "", text)
-    elif agreed >= _NEEDS_REVISION and not stated and request.method != "initialize":
+    elif version_in_use >= _NEEDS_REVISION and not stated and request.method != "initialize":
         response = decoded.exchange.response
         severity = WARNING if response and response.status >= 400 else INFO
         text = f"the header MCP-Protocol-Version is missing: from revision {_NEEDS_REVISION} on each request has it"
         yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
     if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
         yield from _of_old_revision(decoded)
-    old = stated or agreed
+    old = stated or version_in_use
     for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < _STATELESS):
         text = f"the header {header} belongs to revision {_STATELESS}, but the request is of revision {quote(old)}"
         yield make(decoded, HTTP, REQUEST, "", text)
-    for header, path in _ROUTING if agreed >= _STATELESS else ():
-        value, meant = request.headers.get(header), member(message, *path)
-        if isinstance(meant, str) and value != meant and not (value or "").startswith("=?"):
-            said = f"is {quote(value)}" if value else "is missing"
-            yield make(decoded, HTTP, REQUEST, "", f"the header {header} {said}, but the message has {quote(meant)}")
+    for header, path in _ROUTING if version_in_use >= _STATELESS else ():
+        value, expected = request.headers.get(header), member(message, *path)
+        if isinstance(expected, str) and value != expected and not (value or "").startswith("=?"):
+            problem = f"is {quote(value)}" if value else "is missing"
+            yield make(
+                decoded, HTTP, REQUEST, "", f"the header {header} {problem}, but the message has {quote(expected)}"
+            )
 
 
 def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
@@ -161,11 +163,11 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
 _NO_STREAM = "without a stream a server answers 405, and some clients give the connection up else"
 
 
-def _fault_of_client(request: HttpRequest, status: int, told: str) -> str:
+def _fault_of_client(request: HttpRequest, status: int, body_text: str) -> str:
     """Why a server refuses a stream, if it is the client's fault; else empty."""
     if status == 406 and _SSE not in (request.headers.get("accept") or "").lower():
         return f"its Accept lacks {_SSE}"
-    is_first = status == 400 and "session" in told.lower() and not request.headers.get(_SESSION)
+    is_first = status == 400 and "session" in body_text.lower() and not request.headers.get(_SESSION)
     return "the client opens a stream without a session: it has to send initialize with POST before" if is_first else ""
 
 

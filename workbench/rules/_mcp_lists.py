@@ -164,14 +164,14 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
         others: server → its tools as listed so far, by name.
     """
     tools = member(response_object(decoded), "result", "tools")
-    listed = tools if isinstance(tools, list) else []
-    here = {str(member(entry, "name")): entry for entry in listed}
+    entries = tools if isinstance(tools, list) else []
+    here = {str(member(entry, "name")): entry for entry in entries}
     for server, there in others.items():
         for outer, inner, words in ((here, there, "here"), (there, here, f"in the list of {quote(server)}")):
             lost = [found for own, other in _pairs(outer, inner) if (found := _loss_of(own, other))]
             if lost:
                 first = lost[0]
-                number = next(n for n, entry in enumerate(listed) if entry is first.own or entry is first.other)
+                number = next(n for n, entry in enumerate(entries) if entry is first.own or entry is first.other)
                 more = f" ({len(lost):,} such tools)" if len(lost) > 1 else ""
                 text = f"{first.text} {words}{more}"
                 how = f"{quote(server)} lists the same tools: one of the two is assumed to be the gateway of the other"
@@ -216,8 +216,10 @@ def _pairs(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> li
 
 def _is_of_same(own: JsonValue, other: JsonValue) -> bool:
     """Two entries are of one tool: they take the same, or say the same of it."""
-    said = member(other, "description")
-    return _takes(own) == _takes(other) or (isinstance(said, str) and bool(said) and said == member(own, "description"))
+    description = member(other, "description")
+    return _takes(own) == _takes(other) or (
+        isinstance(description, str) and bool(description) and description == member(own, "description")
+    )
 
 
 def _takes(entry: JsonValue) -> JsonValue:
@@ -226,13 +228,13 @@ def _takes(entry: JsonValue) -> JsonValue:
 
 def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:
     cursor = member(result, "nextCursor")
-    asked = member(request_object(decoded), "params", "cursor")
-    if cursor == "" and asked is None:
+    request_cursor = member(request_object(decoded), "params", "cursor")
+    if cursor == "" and request_cursor is None:
         text = "nextCursor is an empty string, not absent: some clients request the next page in a loop, others stop"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text, severity=INFO)
-    if not isinstance(cursor, str) or (not cursor and asked is None):
+    if not isinstance(cursor, str) or (not cursor and request_cursor is None):
         return
-    if cursor == asked:
+    if cursor == request_cursor:
         text = f"the page at cursor {quote(cursor)} gives the same cursor as its nextCursor: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
@@ -334,5 +336,5 @@ def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str
 
 def _uncover(hidden: list[str]) -> str:
     """What tag characters spell; empty for others."""
-    spelled = "".join(chr(ord(char) - 0xE0000) for char in hidden if 0xE0020 <= ord(char) < 0xE007F)
-    return f"they spell {quote(spelled)}" if spelled else ""
+    letters = "".join(chr(ord(char) - 0xE0000) for char in hidden if 0xE0020 <= ord(char) < 0xE007F)
+    return f"they spell {quote(letters)}" if letters else ""

@@ -121,10 +121,10 @@ def _of_elicitation(
     decoded: DecodedExchange, method: str, request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]
 ) -> Iterator[Finding]:
     """Answers to a form: content comes with the action accept, and with no other."""
-    asked = member(request, "params", "inputResponses")
+    responses = member(request, "params", "inputResponses")
     answers: list[tuple[str, str, JsonValue, JsonValue]] = [
         (REQUEST, f"/params/inputResponses/{escape(name)}", each, {})
-        for name, each in (asked.items() if isinstance(asked, dict) else ())
+        for name, each in (responses.items() if isinstance(responses, dict) else ())
     ]
     if method == "elicitation/create":
         answers.append((RESPONSE, "/result", response.get("result"), member(request, "params") or {}))
@@ -142,25 +142,25 @@ def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
     content = member(result, "content")
     for number, part in enumerate(content if isinstance(content, list) else ()):
         inside = "/resource" if isinstance(member(part, "resource"), dict) else ""
-        held = member(part, "resource") if inside else part
-        data, stated = member(held, "blob" if inside else "data"), member(held, "mimeType")
+        holder = member(part, "resource") if inside else part
+        data, mime_type = member(holder, "blob" if inside else "data"), member(holder, "mimeType")
         if isinstance(data, str) and data:
             at = f"/result/content/{number}{inside}"
-            yield from _of_data(decoded, at, "blob" if inside else "data", data, stated)
+            yield from _of_data(decoded, at, "blob" if inside else "data", data, mime_type)
 
 
-def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: JsonValue) -> Iterator[Finding]:
+def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type: JsonValue) -> Iterator[Finding]:
     head = _first_bytes(data[:_HEAD])
     if _DATA_URL.match(data):
         text = f"{name} is a data URL: it must contain only base64, without the type before it"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif head is None:
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))
-    elif isinstance(stated, str):
+    elif isinstance(mime_type, str):
         found = next((kind for magic, kind in _MAGIC if magic.match(head)), "")
-        said = _SAME_TYPE.get(stated.lower(), stated.lower())
-        if found and said != found and any(said == kind for _, kind in _MAGIC):
-            text = f"mimeType is {quote(stated)}, but its data begins like {found}: providers refuse the request"
+        declared = _SAME_TYPE.get(mime_type.lower(), mime_type.lower())
+        if found and declared != found and any(declared == kind for _, kind in _MAGIC):
+            text = f"mimeType is {quote(mime_type)}, but its data begins like {found}: providers refuse the request"
             yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
 
 

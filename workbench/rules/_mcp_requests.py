@@ -212,7 +212,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     assert http and request
     body = decoded.response_text[:_LONG].decode("utf-8", "replace")
     error = member(response_object(decoded), "error")
-    told = str(member(error, "message") or error or body)
+    error_text = str(member(error, "message") or error or body)
     url = str(decoded.exchange.meta[OVER_HTTP][1]).lower()
     yield from _of_id(decoded, http.status)
     version = request.headers.get("mcp-protocol-version") or ""
@@ -220,23 +220,23 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         text = f"the header MCP-Protocol-Version is {quote(version)}, which is not a version; a server must answer 400"
         yield make(decoded, VERSION, REQUEST, "", text)
     has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
-    is_unknown = http.status == 404 or (not _has_result(decoded) and _NO_SESSION.search(told))
+    is_unknown = http.status == 404 or (not _has_result(decoded) and _NO_SESSION.search(error_text))
     if has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
         how = "" if http.status == 404 else "; only status 404 makes a client start a new session"
         text = f"the server answered {http.status} for a session that it does not know{how}"
-        yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(told), severity)
-    elif http.status >= 400 and method == "initialize" and "version" in told.lower():
+        yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(error_text), severity)
+    elif http.status >= 400 and method == "initialize" and "version" in error_text.lower():
         text = (
             f"the server refused the version with status {http.status}; versions are negotiated in the "
             "response, not by an HTTP error"
         )
-        yield make(decoded, VERSION, RESPONSE, "", text, quote(told))
+        yield make(decoded, VERSION, RESPONSE, "", text, quote(error_text))
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
         if method == "initialize" and not request.headers.get("mcp-protocol-version"):
             text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
-        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(error_text))
     elif http.status == 200 and body.lstrip()[:1] == "{" and "event-stream" in (http.headers.get("content-type") or ""):
         text = "the content type is text/event-stream, but the body is plain JSON: clients find no event in it"
         yield make(decoded, FRAMING, RESPONSE, "", text)
@@ -266,16 +266,19 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
     request, response = request_object(decoded), response_object(decoded)
     if response.keys().isdisjoint(("result", "error")):
         return
-    asked, given = request.get("id"), response.get("id")
+    request_id, response_id = request.get("id"), response.get("id")
     if "id" not in request:
         if status < 400 and "method" in request:
             text = f"{quote(request['method'])} has no id: it is a notification, which a server answers with only 202"
             yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
-    elif given is None and status not in _NO_SESSION_STATUS:
-        text = f"the response has the id null, not {quote(asked)}: a client may wait for the response to its request"
+    elif response_id is None and status not in _NO_SESSION_STATUS:
+        text = (
+            f"the response has the id null, not {quote(request_id)}: a client may wait for the response to its request"
+        )
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text, severity=INFO)
-    elif given is not None and (given != asked or type(given) is not type(asked)):
-        text = f"the response has the id {quote(given)}, not {quote(asked)}: a client drops it and keeps waiting"
+    elif response_id is not None and (response_id != request_id or type(response_id) is not type(request_id)):
+        ids = f"{quote(response_id)}, not {quote(request_id)}"
+        text = f"the response has the id {ids}: a client drops it and keeps waiting"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
 
 
@@ -312,10 +315,10 @@ def _is_failure(result: JsonValue) -> bool:
 def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[Finding]:
     if not isinstance(error, dict) or error.get("code") in _NEGOTIATION:
         return
-    code, told = error.get("code"), str(error.get("message"))
-    shown = str(code) if isinstance(code, int) else quote(code, 20)
-    text = f"{method} was answered with error {shown}: {quote(told)}"
-    if method == "initialize" and ("version" in told.lower() or member(error, "data", "supported")):
+    code, message = error.get("code"), str(error.get("message"))
+    code_text = str(code) if isinstance(code, int) else quote(code, 20)
+    text = f"{method} was answered with error {code_text}: {quote(message)}"
+    if method == "initialize" and ("version" in message.lower() or member(error, "data", "supported")):
         text += "; a server that does not support the version should respond with one that it supports"
         yield make(decoded, VERSION, RESPONSE, "/error", text)
         return
@@ -326,12 +329,13 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
 
 def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, facts: ServerFacts) -> Iterator[Finding]:
     """An error to a request that its receiver has to answer: to ping, or with a capability that it declared."""
-    code, told, needed = member(error, "code"), str(member(error, "message")), needed_capability(method, "client")
+    code, error_text, needed = member(error, "code"), str(member(error, "message")), needed_capability(method, "client")
     if not isinstance(error, dict):
         return
     if method == "ping":
         text = (
-            f"ping was answered with error {quote(code, 20)}: {quote(told)}; every side answers it with an empty result"
+            f"ping was answered with error {quote(code, 20)}: {quote(error_text)}; "
+            "every side answers it with an empty result"
         )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     elif code == _NO_METHOD and not is_known_method(method):
@@ -340,8 +344,8 @@ def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, fac
     elif code == _NO_METHOD and needed and facts.server is not None and needed in facts.server:
         text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
         yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
-    elif _INVALID_INPUT.search(told):
-        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(told)}")
+    elif _INVALID_INPUT.search(error_text):
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(error_text)}")
 
 
 def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> Iterator[Finding]:
@@ -368,8 +372,10 @@ def _tool_name(decoded: DecodedExchange, params: JsonValue, facts: ServerFacts) 
     name = member(params, "name")
     if not isinstance(name, str) or name in facts.tools:
         return
-    if listed := next((tool for tool in facts.tools if is_named(name, tool)), ""):
-        text = f"the server lists {quote(listed)}, not {quote(name)}: the name was changed before it reached the server"
+    if similar := next((tool for tool in facts.tools if is_named(name, tool)), ""):
+        text = (
+            f"the server lists {quote(similar)}, not {quote(name)}: the name was changed before it reached the server"
+        )
         yield make(decoded, NAME, REQUEST, "/params/name", text)
 
 
@@ -380,24 +386,30 @@ def _version(
     channel: ChannelFacts | None,
 ) -> Iterator[Finding]:
     """Versions are dates: a later one than the client asked for is one that it may not know."""
-    asked, given = member(request, "params", "protocolVersion"), member(response, "result", "protocolVersion")
+    client_version, server_version = (
+        member(request, "params", "protocolVersion"),
+        member(response, "result", "protocolVersion"),
+    )
     for side, pointer, who, value in (
-        (REQUEST, "/params/protocolVersion", "client asked for", asked),
-        (RESPONSE, "/result/protocolVersion", "server answered with", given),
+        (REQUEST, "/params/protocolVersion", "client asked for", client_version),
+        (RESPONSE, "/result/protocolVersion", "server answered with", server_version),
     ):
         if isinstance(value, str) and not _REVISION.fullmatch(value):
             text = f"the {who} {quote(value)}, which is not a version: versions are dates"
             yield make(decoded, VERSION, side, pointer, text)
             return
-    if not isinstance(asked, str) or not isinstance(given, str):
+    if not isinstance(client_version, str) or not isinstance(server_version, str):
         return
-    if given >= _STATELESS:
-        text = f"the server agreed to {quote(given)}, a revision without initialize, which starts with server/discover"
+    if server_version >= _STATELESS:
+        text = (
+            f"the server agreed to {quote(server_version)}, a revision without initialize, "
+            "which starts with server/discover"
+        )
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
-    if given == asked:
+    if server_version == client_version:
         return
-    text = f"the client asked for {quote(asked)}, but the server answered with {quote(given)}"
-    if given > asked and given < _STATELESS:
+    text = f"the client asked for {quote(client_version)}, but the server answered with {quote(server_version)}"
+    if server_version > client_version and server_version < _STATELESS:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
     elif channel is not None and not channel.is_used:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")
@@ -408,26 +420,26 @@ def _of_result(
 ) -> Iterator[Finding]:
     result = response.get("result")
     entry = facts.tools.get(str(member(params, "name")), {})
-    told = " ".join(map(_inner_text, texts_of(result)))[:_LONG]
+    result_text = " ".join(map(_inner_text, texts_of(result)))[:_LONG]
     if isinstance(result, dict):
         yield from of_text_forms(decoded, result)
-        yield from _flag(decoded, result, told)
+        yield from _flag(decoded, result, result_text)
         yield from of_output(decoded, params, result, entry)
     if not _is_failure(result):
-        told = str(member(response, "error", "message") or "")
-    if _NO_OUTPUT.search(told):
+        result_text = str(member(response, "error", "message") or "")
+    if _NO_OUTPUT.search(result_text):
         text = (
             "the result is an error because structured content is missing, although the tool declares an outputSchema"
         )
         place = "/result" if _is_failure(result) else "/error"
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(told))
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(result_text))
         return
-    if _is_failure(result) and _UNKNOWN_TOOL.search(told):
+    if _is_failure(result) and _UNKNOWN_TOOL.search(result_text):
         text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
-        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(told), INFO)
-    if _INVALID_INPUT.search(told) or _demands(told, entry):
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(result_text), INFO)
+    if _INVALID_INPUT.search(result_text) or _demands(result_text, entry):
         yield from _of_refusal(
-            decoded, params, entry, "/result/content/0/text" if _is_failure(result) else "/error", told
+            decoded, params, entry, "/result/content/0/text" if _is_failure(result) else "/error", result_text
         )
 
 

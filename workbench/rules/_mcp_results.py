@@ -239,17 +239,16 @@ def _of_media(
     decoded: DecodedExchange, link: ToolLink, tool_result: RequestToolResult, outcome: ToolOutcome
 ) -> Iterator[Finding]:
     """Images and files of which the model got some only, or under another type."""
-    sent, told = dict(_media(outcome.result)), [p for p in tool_result.result.content if isinstance(p, Media)]
-    if 0 < len(told) < len(sent):
-        text = f"{len(told)} of {len(sent)} images and files of exchange {link.exchange + 1} are in this result"
+    sent, passed = dict(_media(outcome.result)), [p for p in tool_result.result.content if isinstance(p, Media)]
+    if 0 < len(passed) < len(sent):
+        text = f"{len(passed)} of {len(sent)} images and files of exchange {link.exchange + 1} are in this result"
         yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, f"{text}: {list(sent)[-1]} is missing")
     content = member(outcome.result, "content")
-    for part in told:
-        stated = next((member(one, "mimeType") for one in content or () if member(one, "data") == part.data), None)
-        if isinstance(stated, str) and part.media_type and part.media_type.lower() != stated.lower():
-            text = (
-                f"the type {quote(stated)} of the same data in exchange {link.exchange + 1} is {part.media_type!r} here"
-            )
+    for part in passed:
+        mime_type = next((member(one, "mimeType") for one in content or () if member(one, "data") == part.data), None)
+        if isinstance(mime_type, str) and part.media_type and part.media_type.lower() != mime_type.lower():
+            origin = f"the type {quote(mime_type)} of the same data in exchange {link.exchange + 1}"
+            text = f"{origin} is {part.media_type!r} here"
             yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text)
 
 
@@ -268,11 +267,11 @@ def _is_wrapped(result: JsonValue, parts: Sequence[Part]) -> bool:
     texts = [text.strip() for text in texts_of(result) if _ESCAPED.search(text)]
     if not texts or member(result, "structuredContent") is not None or not all(isinstance(p, Text) for p in parts):
         return False
-    held = [part.text for part in parts if isinstance(part, Text)]
+    passed = [part.text for part in parts if isinstance(part, Text)]
     for depth in range(_MOST_WRAPS + 1):
-        if all(any(text in each for each in held) for text in texts):
+        if all(any(text in each for each in passed) for text in texts):
             return depth > 0
-        held = [leaf for each in held for leaf in leaves(value_in(each)) if isinstance(leaf, str)]
+        passed = [leaf for each in passed for leaf in leaves(value_in(each)) if isinstance(leaf, str)]
     return False
 
 

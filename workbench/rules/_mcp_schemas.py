@@ -91,9 +91,13 @@ def _target(root: JsonValue, schema: JsonValue) -> JsonValue:
 
 def _inner(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue, JsonValue]]:
     """Pairs of schemas below a node, with the pointer from it."""
-    known, kept = one.get("properties"), other.get("properties")
-    if isinstance(known, dict) and isinstance(kept, dict):
-        yield from ((f"/properties/{escape(name)}", known[name], kept[name]) for name in known if name in kept)
+    properties, left_over = one.get("properties"), other.get("properties")
+    if isinstance(properties, dict) and isinstance(left_over, dict):
+        yield from (
+            (f"/properties/{escape(name)}", properties[name], left_over[name])
+            for name in properties
+            if name in left_over
+        )
     for word in ("items", "additionalProperties"):
         if isinstance(one.get(word), dict) and isinstance(other.get(word), dict):
             yield f"/{word}", one[word], other[word]
@@ -114,20 +118,25 @@ def _of_type(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at: s
         yield SchemaChange(f"{at}/type", text, severity)
 
 
-def _types(stated: JsonValue) -> frozenset[str]:
-    names = stated if isinstance(stated, list) else [stated]
+def _types(type_value: JsonValue) -> frozenset[str]:
+    names = type_value if isinstance(type_value, list) else [type_value]
     return frozenset(name.lower() for name in names if isinstance(name, str))
 
 
 def _of_object(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at: str) -> Iterator[SchemaChange]:
-    known, kept = one.get("properties"), other.get("properties")
-    if isinstance(known, dict) and known and kept is None and not any(name in other for name in _ALTERNATIVES):
+    known, other_properties = one.get("properties"), other.get("properties")
+    if (
+        isinstance(known, dict)
+        and known
+        and other_properties is None
+        and not any(name in other for name in _ALTERNATIVES)
+    ):
         yield SchemaChange(at, f"its properties are missing, for example {quote(next(iter(known)))}")
         return
-    if isinstance(known, dict) and isinstance(kept, dict):
-        for name in (name for name in known if name not in kept):
+    if isinstance(known, dict) and isinstance(other_properties, dict):
+        for name in (name for name in known if name not in other_properties):
             yield SchemaChange(f"{at}/properties", f"the property {quote(name)} is missing")
-        for name in (name for name in kept if name not in known):
+        for name in (name for name in other_properties if name not in known):
             yield SchemaChange(f"{at}/properties/{escape(name)}", f"the property {quote(name)} was added", INFO)
     before, now = _names(one.get("required")), _names(other.get("required"))
     for name in sorted(now - before):
@@ -175,13 +184,17 @@ def _may_be_written_otherwise(word: str, one: Mapping[str, JsonValue], other: Ma
 
 def _of_values(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at: str) -> Iterator[SchemaChange]:
     """Values that are listed, the default, and what is said of them."""
-    known, kept = one.get("enum"), other.get("enum", [other["const"]] if "const" in other else None)
-    if isinstance(known, list) and kept is None:
+    known, other_values = one.get("enum"), other.get("enum", [other["const"]] if "const" in other else None)
+    if isinstance(known, list) and other_values is None:
         yield SchemaChange(at, "enum is missing")
-    elif isinstance(known, list) and isinstance(kept, list):
-        gone = [value for value in known if value not in kept and value is not None and str(value) not in kept]
-        more = [value for value in kept if value not in known and not _is_spelled(value, known)]
-        for value, word in (*((each, "lacks") for each in gone), *((each, "has") for each in more)):
+    elif isinstance(known, list) and isinstance(other_values, list):
+        missing = [
+            value
+            for value in known
+            if value not in other_values and value is not None and str(value) not in other_values
+        ]
+        more = [value for value in other_values if value not in known and not _is_spelled(value, known)]
+        for value, word in (*((each, "lacks") for each in missing), *((each, "has") for each in more)):
             yield SchemaChange(f"{at}/enum", f"enum {word} {quote(_text_of(value))}")
     if "default" in one and "default" not in other:
         yield SchemaChange(at, f"the default {quote(_text_of(one['default']))} is missing", INFO)

@@ -33,7 +33,7 @@ class SignIns:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._stated: dict[str, tuple[str, str]] = {}
+        self._metadata_urls: dict[str, tuple[str, str]] = {}
         self._issuers: dict[str, Issuer] = {}
 
     def check(self, decoded: DecodedExchange) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ class SignIns:
             yield make(decoded, AUTH, REQUEST, "", text)
         if request is None or request.method not in SIGN_INS:
             if response and response.status == 401:
-                self._journal.put(self._stated, host, (_stated_metadata(decoded.exchange), url))
+                self._journal.put(self._metadata_urls, host, (_stated_metadata(decoded.exchange), url))
                 yield from _of_challenge(decoded, response)
             return
         issuer = self._issuers.get(host, Issuer())
@@ -55,20 +55,20 @@ class SignIns:
         elif request.method == TOKEN:
             yield from of_token(decoded, issuer)
         else:
-            yield from _of_metadata(decoded, self._stated.get(host, ("", "")))
+            yield from _of_metadata(decoded, self._metadata_urls.get(host, ("", "")))
         self._take(decoded, request.method, host, issuer)
 
     def _take(self, decoded: DecodedExchange, method: str, host: str, issuer: Issuer) -> None:
         """Remember what an exchange says of the server that signs in."""
-        held = object_of(decoded.response_text)
+        body = object_of(decoded.response_text)
         if method == TOKEN:
             issuer = issuer.after_token(form_of(decoded.request_text), decoded.index)
         elif method == REGISTRATION:
-            issuer = issuer.after_registration(request_object(decoded), held)
+            issuer = issuer.after_registration(request_object(decoded), body)
         elif _RESOURCE not in url_of(decoded.exchange):
-            issuer = issuer._replace(metadata=held)
+            issuer = issuer._replace(metadata=body)
         else:
-            servers, resource = held.get("authorization_servers"), held.get("resource")
+            servers, resource = body.get("authorization_servers"), body.get("resource")
             for server in servers if isinstance(servers, list) and isinstance(resource, str) else ():
                 named = urls.split_url(str(server)).netloc
                 known = self._issuers.get(named, Issuer())
@@ -79,45 +79,45 @@ class SignIns:
 
 def _stated_metadata(exchange: Exchange) -> str:
     """URL of the metadata that a refusal names; empty if it names none."""
-    stated = exchange.response.headers.get("www-authenticate") if exchange.response else None
-    found = _STATED.search(stated or "")
+    challenge = exchange.response.headers.get("www-authenticate") if exchange.response else None
+    found = _STATED.search(challenge or "")
     return found[1] if found else ""
 
 
 def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[Finding]:
-    stated = response.headers.get("www-authenticate")
-    if stated is None:
+    challenge = response.headers.get("www-authenticate")
+    if challenge is None:
         text = "status 401 without the header WWW-Authenticate: a client cannot find out where to sign in"
         yield make(decoded, AUTH, RESPONSE, "", text)
-    elif "resource_metadata" not in stated:
+    elif "resource_metadata" not in challenge:
         text = "WWW-Authenticate does not name resource_metadata: a client has to guess where the metadata is"
-        yield make(decoded, AUTH, RESPONSE, "", text, quote(stated), INFO)
+        yield make(decoded, AUTH, RESPONSE, "", text, quote(challenge), INFO)
 
 
 def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterator[Finding]:
     """Findings on a document that says where, and how, to sign in (RFC 9728, RFC 8414)."""
-    named, refused = metadata
+    stated_url, refused = metadata
     response, url = decoded.exchange.response, url_of(decoded.exchange)
-    if named and _RESOURCE in url and url != named:
-        text = f"the server named {quote(named)} in WWW-Authenticate, but the client fetches another URL"
+    if stated_url and _RESOURCE in url and url != stated_url:
+        text = f"the server named {quote(stated_url)} in WWW-Authenticate, but the client fetches another URL"
         yield make(decoded, AUTH, REQUEST, "", text, quote(url), INFO)
     if response is None or response.status != 200:
-        if response is not None and url == named:
+        if response is not None and url == stated_url:
             text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
             yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
         return
-    held = object_of(decoded.response_text)
-    if not held:
+    body = object_of(decoded.response_text)
+    if not body:
         text = "the metadata for signing in is not a JSON object"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif _RESOURCE in url:
-        yield from _of_resource(decoded, url, held, refused)
+        yield from _of_resource(decoded, url, body, refused)
     else:
-        yield from _of_issuer(decoded, url, held)
+        yield from _of_issuer(decoded, url, body)
 
 
-def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue], refused: str) -> Iterator[Finding]:
-    resource, servers = held.get("resource"), held.get("authorization_servers")
+def _of_resource(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValue], refused: str) -> Iterator[Finding]:
+    resource, servers = body.get("resource"), body.get("authorization_servers")
     if not servers or not isinstance(servers, list):
         text = "the metadata of the resource names no authorization_servers"
         yield make(decoded, AUTH, RESPONSE, "", text)
@@ -138,9 +138,9 @@ def _is_same_resource(resource: str, url: str) -> bool:
     return one.netloc.lower() == other.netloc.lower() and (not path or one.path.rstrip("/") == path)
 
 
-def _of_issuer(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
-    issuer, methods = held.get("issuer"), held.get("code_challenge_methods_supported")
-    missing = [name for name in ("issuer", "authorization_endpoint", "token_endpoint") if not held.get(name)]
+def _of_issuer(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    issuer, methods = body.get("issuer"), body.get("code_challenge_methods_supported")
+    missing = [name for name in ("issuer", "authorization_endpoint", "token_endpoint") if not body.get(name)]
     if missing:
         text = f"{', '.join(map(quote, missing))} is missing in the metadata of the authorization server"
         yield make(decoded, AUTH, RESPONSE, "", text)

@@ -58,13 +58,15 @@ class Issuer(NamedTuple):
     methods: Mapping[str, tuple[str, bool]] = NOTHING
     codes: Mapping[str, int] = NOTHING
 
-    def after_registration(self, asked: Mapping[str, JsonValue], held: Mapping[str, JsonValue]) -> Issuer:
+    def after_registration(
+        self, request_body: Mapping[str, JsonValue], response_body: Mapping[str, JsonValue]
+    ) -> Issuer:
         """The same, once a client is registered."""
-        client = held.get("client_id")
+        client = response_body.get("client_id")
         if not isinstance(client, str):
             return self
-        method = held.get(_METHOD) or asked.get(_METHOD) or _BASIC
-        return self._replace(methods={**self.methods, client: (str(method), _METHOD in asked)})
+        method = response_body.get(_METHOD) or request_body.get(_METHOD) or _BASIC
+        return self._replace(methods={**self.methods, client: (str(method), _METHOD in request_body)})
 
     def after_token(self, form: Mapping[str, str], index: int) -> Issuer:
         """The same, once a code was given for a token."""
@@ -77,28 +79,28 @@ class Issuer(NamedTuple):
 
 def of_registration(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on the registration of a client."""
-    asked, held = request_object(decoded), object_of(decoded.response_text)
+    request_body, response_body = request_object(decoded), object_of(decoded.response_text)
     response = decoded.exchange.response
-    uris = asked.get("redirect_uris")
+    uris = request_body.get("redirect_uris")
     for number, uri in enumerate(uris if isinstance(uris, list) else ()):
         found = urls.split_url(str(uri))
         if found.scheme == "http" and found.hostname not in _LOOPBACK:
             text = f"the redirect URI {quote(uri)} is neither https nor on this machine: servers have to refuse it"
             yield make(decoded, AUTH, REQUEST, f"/redirect_uris/{number}", text)
     if response is not None and response.status >= 400:
-        yield _of_refused_registration(decoded, issuer, asked, held, response.status)
+        yield _of_refused_registration(decoded, issuer, request_body, response_body, response.status)
     elif response is not None:
-        yield from _of_registered(decoded, asked, held)
+        yield from _of_registered(decoded, request_body, response_body)
 
 
 def _of_refused_registration(
     decoded: DecodedExchange,
     issuer: Issuer,
-    asked: Mapping[str, JsonValue],
-    held: Mapping[str, JsonValue],
+    request_body: Mapping[str, JsonValue],
+    response_body: Mapping[str, JsonValue],
     status: int,
 ) -> Finding:
-    told, shown = _words_of(held), quote(head_of(decoded))
+    error_text, excerpt = _words_of(response_body), quote(head_of(decoded))
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
@@ -106,39 +108,39 @@ def _of_refused_registration(
             if is_guess
             else f"the registration of a client is answered with {status}"
         )
-        return make(decoded, AUTH, REQUEST if is_guess else RESPONSE, "", text, shown)
-    words = frozenset(_WORD.findall(told))
-    foreign = next((name for name in asked if name in words and name not in _CLIENT_METADATA), "")
+        return make(decoded, AUTH, REQUEST if is_guess else RESPONSE, "", text, excerpt)
+    words = frozenset(_WORD.findall(error_text))
+    foreign = next((name for name in request_body if name in words and name not in _CLIENT_METADATA), "")
     if foreign:
         text = f"{quote(foreign)} does not belong into a registration (RFC 7591), and this server refuses it"
-        return make(decoded, AUTH, REQUEST, f"/{foreign}", text, shown)
-    if held.get("error") == "invalid_redirect_uri":
-        return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", shown)
-    if name := _unsupported_member(asked, issuer.metadata):
-        text = f"{name} is {quote(asked.get(name))}, which the metadata of the server do not offer"
-        return make(decoded, AUTH, REQUEST, f"/{name}", text, shown)
-    text = f"the server refuses a registration that the protocol allows (status {status}): {quote(told)}"
-    return make(decoded, AUTH, RESPONSE, "/error" if "error" in held else "", text, shown)
+        return make(decoded, AUTH, REQUEST, f"/{foreign}", text, excerpt)
+    if response_body.get("error") == "invalid_redirect_uri":
+        return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", excerpt)
+    if name := _unsupported_member(request_body, issuer.metadata):
+        text = f"{name} is {quote(request_body.get(name))}, which the metadata of the server do not offer"
+        return make(decoded, AUTH, REQUEST, f"/{name}", text, excerpt)
+    text = f"the server refuses a registration that the protocol allows (status {status}): {quote(error_text)}"
+    return make(decoded, AUTH, RESPONSE, "/error" if "error" in response_body else "", text, excerpt)
 
 
-def _unsupported_member(asked: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> str:
+def _unsupported_member(request_body: Mapping[str, JsonValue], metadata: Mapping[str, JsonValue]) -> str:
     """A member of a registration whose value the server does not offer; empty if there is none."""
     for name, offer in ((_METHOD, f"{_METHOD}s_supported"), ("grant_types", "grant_types_supported")):
-        value, offered = asked.get(name), metadata.get(offer)
+        value, supported = request_body.get(name), metadata.get(offer)
         values = value if isinstance(value, list) else [value]
-        if value is not None and isinstance(offered, list) and any(each not in offered for each in values):
+        if value is not None and isinstance(supported, list) and any(each not in supported for each in values):
             return name
     return ""
 
 
 def _of_registered(
-    decoded: DecodedExchange, asked: Mapping[str, JsonValue], held: Mapping[str, JsonValue]
+    decoded: DecodedExchange, request_body: Mapping[str, JsonValue], response_body: Mapping[str, JsonValue]
 ) -> Iterator[Finding]:
-    method = held.get(_METHOD) or asked.get(_METHOD) or _BASIC
-    if not held.get("client_id"):
+    method = response_body.get(_METHOD) or request_body.get(_METHOD) or _BASIC
+    if not response_body.get("client_id"):
         text = "the response to the registration has no client_id: the client cannot ask for a token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
-    elif method in (_BASIC, _POST) and not held.get("client_secret"):
+    elif method in (_BASIC, _POST) and not response_body.get("client_secret"):
         text = f"the client is registered with {quote(method)}, but is given no client_secret"
         yield make(decoded, AUTH, RESPONSE, "", text)
 
@@ -150,17 +152,17 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on a request for a token."""
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
-    form, held = form_of(decoded.request_text), object_of(decoded.response_text)
-    is_refused = response is not None and (response.status >= 400 or "error" in held)
+    form, response_body = form_of(decoded.request_text), object_of(decoded.response_text)
+    is_refused = response is not None and (response.status >= 400 or "error" in response_body)
     faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, _words_of(held), WARNING if is_refused else INFO)
-    if response is not None and response.status < 400 and "error" in held:
+        yield make(decoded, AUTH, REQUEST, "", text, _words_of(response_body), WARNING if is_refused else INFO)
+    if response is not None and response.status < 400 and "error" in response_body:
         yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
     elif is_refused and not faults:
-        yield _of_refused(decoded, issuer, form, request, held)
+        yield _of_refused(decoded, issuer, form, request, response_body)
     elif response is not None and not is_refused:
-        yield from _of_granted(decoded, held)
+        yield from _of_granted(decoded, response_body)
 
 
 def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
@@ -205,38 +207,38 @@ def _of_refused(
     issuer: Issuer,
     form: Mapping[str, str],
     request: HttpRequest,
-    held: Mapping[str, JsonValue],
+    response_body: Mapping[str, JsonValue],
 ) -> Finding:
-    error, told, shown = str(held.get("error", "")), _words_of(held), quote(head_of(decoded))
+    error, error_text, excerpt = str(response_body.get("error", "")), _words_of(response_body), quote(head_of(decoded))
     grants = issuer.metadata.get("grant_types_supported")
-    if not isinstance(held.get("error"), str):
+    if not isinstance(response_body.get("error"), str):
         text = 'the refusal does not have the form {"error": …}: clients cannot read why they got no token'
-        return make(decoded, AUTH, RESPONSE, "/error" if "error" in held else "", text, shown)
+        return make(decoded, AUTH, RESPONSE, "/error" if "error" in response_body else "", text, excerpt)
     if error == "invalid_grant":
         what = "the refresh token" if "refresh_token" in form else "the code, or its code_verifier"
-        return make(decoded, AUTH, REQUEST, "", f"the server refuses {what}: {quote(told)}", shown)
+        return make(decoded, AUTH, REQUEST, "", f"the server refuses {what}: {quote(error_text)}", excerpt)
     if error in _CLIENT_ERRORS:
-        return make(decoded, AUTH, REQUEST, "", f"{_CLIENT_ERRORS[error]}: {quote(told)}", shown)
+        return make(decoded, AUTH, REQUEST, "", f"{_CLIENT_ERRORS[error]}: {quote(error_text)}", excerpt)
     if error == "unsupported_grant_type" and not (isinstance(grants, list) and form["grant_type"] in grants):
-        return make(decoded, AUTH, REQUEST, "", f"the server does not have the grant {form['grant_type']}", shown)
-    named = [name for name in _OF_TOKENS if name in _WORD.findall(told)]
-    absent = [name for name in named if not form.get(name)]
-    if absent and (len(absent) == len(named) or request.headers.get("authorization") is None):
-        return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server asks for", shown)
-    text = f"the server refuses a request for a token that the protocol allows: {quote(told)}"
-    return make(decoded, AUTH, RESPONSE, "/error", text, shown)
+        return make(decoded, AUTH, REQUEST, "", f"the server does not have the grant {form['grant_type']}", excerpt)
+    token_names = [name for name in _OF_TOKENS if name in _WORD.findall(error_text)]
+    absent = [name for name in token_names if not form.get(name)]
+    if absent and (len(absent) == len(token_names) or request.headers.get("authorization") is None):
+        return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server asks for", excerpt)
+    text = f"the server refuses a request for a token that the protocol allows: {quote(error_text)}"
+    return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
 
 
-def _of_granted(decoded: DecodedExchange, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
-    kind = held.get("token_type")
-    if not held.get("access_token"):
+def _of_granted(decoded: DecodedExchange, response_body: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    kind = response_body.get("token_type")
+    if not response_body.get("access_token"):
         text = "the response to a request for a token has no access_token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif not isinstance(kind, str) or kind.lower() != "bearer":
         text = f"token_type is {quote(kind)}, not Bearer: clients that check it do not use the token"
-        yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in held else "", text)
+        yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in response_body else "", text)
 
 
-def _words_of(held: Mapping[str, JsonValue]) -> str:
+def _words_of(response_body: Mapping[str, JsonValue]) -> str:
     """The words of a refusal."""
-    return ": ".join(str(held[name]) for name in ("error", "error_description") if held.get(name))
+    return ": ".join(str(response_body[name]) for name in ("error", "error_description") if response_body.get(name))

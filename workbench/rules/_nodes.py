@@ -76,13 +76,13 @@ def item_id(message: Message) -> str:
 
 def _item_id(message: Message) -> str:
     part = message.parts[0] if message.parts else None
-    held: Mapping[str, JsonValue] = message.extra
+    fields: Mapping[str, JsonValue] = message.extra
     if isinstance(part, Opaque):
-        held = part.value if isinstance(part.value, Mapping) else {}
+        fields = part.value if isinstance(part.value, Mapping) else {}
     elif part is not None and not isinstance(part, Text):
-        held = {**message.extra, **part.extra}
+        fields = {**message.extra, **part.extra}
     own = part.id if isinstance(part, ToolCallIR) and part.is_server else None
-    found = held.get("id", own)
+    found = fields.get("id", own)
     return found if isinstance(found, str) else ""
 
 

@@ -141,10 +141,10 @@ class Origins:
         part = _part_of(case, finding) if finding.side == REQUEST and finding.rule.startswith("closure.") else None
         if not isinstance(part, ToolResultIR) or not part.tool_call_id:
             return None
-        brought = [n for n in self._calls.get((case.hops.hop, part.tool_call_id), ()) if n < finding.exchange]
-        if not brought or (len(brought) > 1 and not looks_unique(part.tool_call_id)):
+        call_exchanges = [n for n in self._calls.get((case.hops.hop, part.tool_call_id), ()) if n < finding.exchange]
+        if not call_exchanges or (len(call_exchanges) > 1 and not looks_unique(part.tool_call_id)):
             return None
-        words = f"exchange {brought[-1] + 1} made the call; the history was compacted here and lost it"
+        words = f"exchange {call_exchanges[-1] + 1} made the call; the history was compacted here and lost it"
         return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
     def _elsewhere(
@@ -197,9 +197,9 @@ def _subject(decoded: DecodedExchange, finding: Finding) -> _Subject:
         return _Subject(rule, fact(message, _plain), finding.pointer[len(message.pointer) :])
     tool = _TOOL.match(finding.pointer)
     tools = decoded.request.tools if decoded.request and finding.side == REQUEST else ()
-    named = next((t.name for t in tools if tool and t.pointer == tool[0]), None)
-    if tool and named:
-        return _Subject(rule, ("tool", named), finding.pointer[tool.end() :])
+    tool_name = next((t.name for t in tools if tool and t.pointer == tool[0]), None)
+    if tool and tool_name:
+        return _Subject(rule, ("tool", tool_name), finding.pointer[tool.end() :])
     return _Subject(rule, "", finding.pointer)
 
 
@@ -236,8 +236,8 @@ def _identity(part: ToolCallIR | ToolResultIR) -> Hashable:
 
 
 def _plain(message: Message) -> Hashable:
-    said = items(message, is_answer=message.role in ANSWERING)
-    return tuple(i.exact if i.call_id and looks_unique(i.call_id) else i.plain for i in said)
+    found_items = items(message, is_answer=message.role in ANSWERING)
+    return tuple(i.exact if i.call_id and looks_unique(i.call_id) else i.plain for i in found_items)
 
 
 def _here(case: RuleContext, finding: Finding) -> FaultOrigin | None:
@@ -266,23 +266,25 @@ def _closure(case: RuleContext, finding: Finding) -> str:
 
 def _unanswered_words(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
     """True if no request ever contained the result."""
-    brought = case.earlier.received.latest_with(call.id) if call.id else None
-    if brought is None or finding.rule != "closure.missing-result":
+    call_receipt = case.earlier.received.latest_with(call.id) if call.id else None
+    if call_receipt is None or finding.rule != "closure.missing-result":
         return ""
-    return f"exchange {brought.exchange + 1} made the call; this is the first request sent without its result"
+    return f"exchange {call_receipt.exchange + 1} made the call; this is the first request sent without its result"
 
 
 def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
     """The answer carried the same call under another id."""
-    received, said = case.earlier.received, call_digest(call)
-    alike, own = received.latest_saying(said), received.latest_with(call.id) if call.id else None
+    received, digest = case.earlier.received, call_digest(call)
+    alike, own = received.latest_saying(digest), received.latest_with(call.id) if call.id else None
     if alike is None or (own is not None and own.exchange > alike.exchange):
         return ""
-    for exchange, brought in _received_calls(case, alike.exchange):
-        if brought.id == call.id:
+    for exchange, received_call in _received_calls(case, alike.exchange):
+        if received_call.id == call.id:
             return ""
-        if call_digest(brought) == said:
-            return f"exchange {exchange + 1} made this call as {quote(brought.id)}, and this request changed the id"
+        if call_digest(received_call) == digest:
+            return (
+                f"exchange {exchange + 1} made this call as {quote(received_call.id)}, and this request changed the id"
+            )
     return ""
 
 
@@ -300,8 +302,8 @@ def _reasoning(case: RuleContext, finding: Finding) -> str:
             continue
         if is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):
             first = "this is the first request that does not send it back unchanged"
-            said = f"exchange {entry.received_in + 1} returned it; {first}"
-            return " · ".join(filter(None, (said, dropped_reasoning(case, entry.call_ids))))
+            received_words = f"exchange {entry.received_in + 1} returned it; {first}"
+            return " · ".join(filter(None, (received_words, dropped_reasoning(case, entry.call_ids))))
     return ""
 
 

@@ -169,8 +169,8 @@ def without_echoes(mark: str, kind: ResultOutcome, arguments: JsonValue) -> str:
     """A mark without the arguments of the call that a failure repeats."""
     if not kind.is_failed or not isinstance(arguments, Mapping):
         return mark
-    said = {_without_variety(v, kind) for v in arguments.values() if isinstance(v, str)}
-    for value in sorted((v for v in said if SHORTEST_ECHO <= len(v) <= _READ), key=len, reverse=True):
+    argument_texts = {_without_variety(v, kind) for v in arguments.values() if isinstance(v, str)}
+    for value in sorted((v for v in argument_texts if SHORTEST_ECHO <= len(v) <= _READ), key=len, reverse=True):
         mark = mark.replace(value, "…")
     return mark
 
@@ -247,7 +247,7 @@ def _is_failure(value: JsonValue, text: str) -> bool:
     if value is None:
         ends = (text,) if len(text) <= _READ else (text[:_READ], text[-_READ:])
         return any(_may_say_status(end) and _FAILURE_LINE.search(end) for end in ends)
-    return any(_says_failure(held) for held in _objects(value))
+    return any(_says_failure(candidate) for candidate in _objects(value))
 
 
 def _may_say_status(text: str) -> bool:
@@ -272,17 +272,19 @@ def _says_failure(value: Mapping[str, JsonValue]) -> bool:
         return True
     if any(value.get(key) for key in _ERROR_KEYS):
         return True
-    for said in map(value.get, _STATUS_KEYS):
-        if type(said) is int and 400 <= said < 600:
+    for status in map(value.get, _STATUS_KEYS):
+        if type(status) is int and 400 <= status < 600:
             return True
-        if isinstance(said, str) and (_DONE.match(said) or (said.isdigit() and 400 <= int(said[:9]) < 600)):
+        if isinstance(status, str) and (_DONE.match(status) or (status.isdigit() and 400 <= int(status[:9]) < 600)):
             return True
     return False
 
 
 def _is_pending(value: JsonValue) -> bool:
-    states = (said for held in _objects(value) for said in map(held.get, _STATE_KEYS) if isinstance(said, str))
-    return any(PENDING_WORDS.match(said) for said in states)
+    states = (
+        state for candidate in _objects(value) for state in map(candidate.get, _STATE_KEYS) if isinstance(state, str)
+    )
+    return any(PENDING_WORDS.match(state) for state in states)
 
 
 def _is_empty(value: JsonValue) -> bool:

@@ -80,10 +80,14 @@ def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
         if spot:
             why = _of_tools(old, new) if part == TOOLS else _of_text(spot, "the system prompt")
             return _break_at(old, new, part, spot, why, 0)
-    said, says = old.messages(REQUEST), new.messages(REQUEST)
-    if isinstance(said, HistoryPrefix) and isinstance(says, HistoryPrefix) and said.history is says.history:
+    old_messages, new_messages = old.messages(REQUEST), new.messages(REQUEST)
+    if (
+        isinstance(old_messages, HistoryPrefix)
+        and isinstance(new_messages, HistoryPrefix)
+        and old_messages.history is new_messages.history
+    ):
         return None  # one is the beginning of the other
-    for n, (one, other) in enumerate(zip(said, says, strict=False)):
+    for n, (one, other) in enumerate(zip(old_messages, new_messages, strict=False)):
         if one is other or one == other or without_marks(one) == without_marks(other):
             continue
         spot = _differs(_value(old, one.pointer), _value(new, other.pointer), other.pointer)
@@ -143,11 +147,11 @@ def _plain(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {k: v for k, v in value.items() if k not in _MARKS}
     if isinstance(value, list):
-        kept = [item for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
-        only = kept[0] if len(kept) == 1 and isinstance(kept[0], dict) else {}
+        items = [item for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
+        only = items[0] if len(items) == 1 and isinstance(items[0], dict) else {}
         if only.get("type") == "text" and "text" in only and set(only) <= {"type", "text", *_MARKS}:
             return only["text"]
-        return kept
+        return items
     return value
 
 
@@ -155,9 +159,9 @@ def _break_at(old: DecodedExchange, new: DecodedExchange, part: str, spot: _Spot
     pointer, span = _place(new, spot)
     start = spot.char or 0
     was, now = (v[start : start + 60] if isinstance(v, str) else "" for v in (spot.was, spot.now))
-    left = [_rest(decoded, part, number, spot, side) for decoded, side in ((old, spot.was), (new, spot.now))]
+    rests = [_rest(decoded, part, number, spot, side) for decoded, side in ((old, spot.was), (new, spot.now))]
     byte = span[0] + _shared_bytes(was[:1], now[:1], new.request_text[span[0]]) if span else None
-    return Break(part, pointer, span, byte, why, was, now, min(left))
+    return Break(part, pointer, span, byte, why, was, now, min(rests))
 
 
 def _shared_bytes(was: str, now: str, first: int) -> int:
@@ -218,8 +222,8 @@ def _of_tools(old: DecodedExchange, new: DecodedExchange) -> str:
         return "a tool definition changed"
     if sorted(before) == sorted(after):
         return "the tools are in a different order"
-    added, gone = [n for n in after if n not in before], [n for n in before if n not in after]
-    changed = [f"{len(added)} more"] * bool(added) + [f"{len(gone)} fewer"] * bool(gone)
+    added, dropped = [n for n in after if n not in before], [n for n in before if n not in after]
+    changed = [f"{len(added)} more"] * bool(added) + [f"{len(dropped)} fewer"] * bool(dropped)
     return f"the list of tools changed: {', '.join(changed) or 'names are repeated'}"
 
 

@@ -78,8 +78,8 @@ def received_words(entry: Entry) -> str:
 
 def is_off(case: RuleContext) -> bool:
     """Thinking is off in this request, by its word or by the provider's default."""
-    said = case.request.thinking if case.request else None
-    return said == "off" or (said is None and not case.contract.reasoning.thinking_default)
+    setting = case.request.thinking if case.request else None
+    return setting == "off" or (setting is None and not case.contract.reasoning.thinking_default)
 
 
 def is_rebuilt(case: RuleContext) -> bool:
@@ -118,8 +118,8 @@ _SHORT_WORD = regex.compile(r"[a-z]{1,6}")
 
 def is_placeholder(text: str | None) -> bool:
     """Nobody thinks this: it is where reasoning was lost."""
-    said = text or ""
-    return 0 < len(said) <= 60 and bool(_FILLER.fullmatch(said) or _BRACKETED.fullmatch(said))
+    content = text or ""
+    return 0 < len(content) <= 60 and bool(_FILLER.fullmatch(content) or _BRACKETED.fullmatch(content))
 
 
 def is_dummy_proof(proof: str) -> bool:

@@ -78,20 +78,20 @@ def explain_refusal(case: RuleContext, findings: Sequence[Finding]) -> Explained
 def _reconcile(
     case: RuleContext, findings: Sequence[Finding], error: ApiError, refusal: KnownRefusal | None
 ) -> ExplainedRefusal:
-    asked = [f for f in findings if f.side == REQUEST]
+    of_request = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
-    own = _predicting(asked, error)
+    own = _predicting(of_request, error)
     matches = _rank(explain(error.message, refusal), case.contract.name) or _by_place(case, error, refusal)
-    match = next((m for m in matches if any(f.rule == m.rule for f in own or asked)), None)
+    match = next((m for m in matches if any(f.rule == m.rule for f in own or of_request)), None)
     captured = match.captured if match else {}
     rule = own[0].rule if own else match.rule if match else ""
     place = find_place(error, case.decoded, case.contract, captured, rule)
-    likely = [f for f in own or asked if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
+    likely = [f for f in own or of_request if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
     is_by_place = not likely and not matches
     if is_by_place:
-        named = place_of(refusal, error, case.decoded, case.contract)
-        matches = _by_family(error, refusal, named)
-        likely = _meant_by_place(asked, named, ids) if matches else []
+        named_place = place_of(refusal, error, case.decoded, case.contract)
+        matches = _by_family(error, refusal, named_place)
+        likely = _meant_by_place(of_request, named_place, ids) if matches else []
     if likely:
         chosen = _nearest(likely, place)
         marked = _mark_named(chosen, error, place)
@@ -100,9 +100,9 @@ def _reconcile(
         return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):
         return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
-    made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
+    new_finding, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
-    return ExplainedRefusal((*rest, made), made, matches[0], True, is_absent, is_by_place)
+    return ExplainedRefusal((*rest, new_finding), new_finding, matches[0], True, is_absent, is_by_place)
 
 
 def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> bool:
@@ -112,15 +112,17 @@ def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> 
     """
     places = (finding.pointer, *finding.related)
     if ids.pointers:
-        return any(_is_near(p, named) for p in places for named in ids.pointers)
+        return any(_is_near(p, named_pointer) for p in places for named_pointer in ids.pointers)
     if ids.missing:
         return False
     if place is None or place.pointer.count("/") < 2:
         return True
-    wanted, found = _item(place.pointer), _item(finding.pointer)
-    if wanted is None or found is None or wanted[0] != found[0]:
+    item_of_place, found = _item(place.pointer), _item(finding.pointer)
+    if item_of_place is None or found is None or item_of_place[0] != found[0]:
         return True
-    return any(abs(item[1] - wanted[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == wanted[0])
+    return any(
+        abs(item[1] - item_of_place[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == item_of_place[0]
+    )
 
 
 def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: NamedIds) -> list[Finding]:
@@ -172,16 +174,25 @@ def _is_named(finding: Finding, main_finding: Finding | None, place: ErrorPlace 
     places = [*ids.pointers, *([place.pointer] if place and not (ids.missing and not ids.pointers) else ())]
     if main_finding:
         places += [main_finding.pointer, *main_finding.related]
-    return any(_is_near(p, named) for p in (finding.pointer, *finding.related) for named in places if named)
+    return any(
+        _is_near(p, named_pointer)
+        for p in (finding.pointer, *finding.related)
+        for named_pointer in places
+        if named_pointer
+    )
 
 
 def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
     """True if these findings explain the refusal: one has the text of the response, or the response gives no reason."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
-    said = plain(text).plain.strip()
-    is_known = any(f.check is not None and said in plain(f.check.template).plain for f in errors)
-    return is_known or any(quote(text.strip()) in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
+    plain_text = plain(text).plain.strip()
+    is_known = any(f.check is not None and plain_text in plain(f.check.template).plain for f in errors)
+    return (
+        is_known
+        or any(quote(text.strip()) in f.evidence for f in errors)
+        or (bool(errors) and len(plain_text) < TELLING)
+    )
 
 
 def _is_about_the_body(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> bool:
@@ -231,10 +242,10 @@ def _shared_steps(a: str, b: str) -> int:
 
 def _mark_named(finding: Finding, error: ApiError, place: ErrorPlace | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
-    said = f"provider error: {quote(error.message.strip())}"
+    quotation = f"provider error: {quote(error.message.strip())}"
     if place and place.how:
-        said += f" (provider's {quote(place.how, 80)} = {_here(place, finding)})"
-    evidence = "; ".join(filter(None, (finding.evidence, said)))
+        quotation += f" (provider's {quote(place.how, 80)} = {_here(place, finding)})"
+    evidence = "; ".join(filter(None, (finding.evidence, quotation)))
     return replace(finding, severity=Severity.ERROR, evidence=evidence, basis=Basis.RECORDING)
 
 
@@ -266,8 +277,8 @@ def _new_finding(
     is_told = complaint is not None and bool(complaint.rule)
     is_elsewhere = bool(place and match.rule.startswith("args.") and place.pointer.startswith("/tools/"))
     is_open = is_elsewhere or (match.kind and not is_told)
-    if is_open and refusal and place and (told := rule_at(place.pointer, refusal)):
-        match = replace(match, rule=told)
+    if is_open and refusal and place and (rule_here := rule_at(place.pointer, refusal)):
+        match = replace(match, rule=rule_here)
     place = _better_place(case, match.rule, error, place)
     absent = _absent(case, match.rule, ids)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
@@ -276,7 +287,7 @@ def _new_finding(
     message = f"the provider refused this with status {case.status}{how}: {what}"
     if absent:
         message = f"{message.rstrip('.')}; {absent}: {_BEHIND}"
-    made = case.finding(
+    new_finding = case.finding(
         rule,
         REQUEST,
         place.pointer if place else "",
@@ -285,12 +296,16 @@ def _new_finding(
         source=f"recorded in exchange {case.decoded.index + 1}; {match.source}",
         values=match.captured,
     )
-    made = replace(made, severity=Severity.ERROR, span=place.span if place else made.span, basis=Basis.RECORDING)
+    new_finding = replace(
+        new_finding, severity=Severity.ERROR, span=place.span if place else new_finding.span, basis=Basis.RECORDING
+    )
     is_by_place = refusal is not None and match.kind == refusal.kind.name and not refusal.is_telling
-    made = replace(made, kind=refusal.kind.name if refusal and (refusal.is_telling or is_by_place) else "")
+    new_finding = replace(
+        new_finding, kind=refusal.kind.name if refusal and (refusal.is_telling or is_by_place) else ""
+    )
     if is_by_place:
-        made = replace(made, related=_named_too(case, error, made.pointer))
-    return made, bool(absent)
+        new_finding = replace(new_finding, related=_named_too(case, error, new_finding.pointer))
+    return new_finding, bool(absent)
 
 
 def _named_too(case: RuleContext, error: ApiError, pointer: str) -> tuple[str, ...]:
@@ -299,8 +314,8 @@ def _named_too(case: RuleContext, error: ApiError, pointer: str) -> tuple[str, .
         body = loads(case.decoded.request_text)
     except WireError:
         return ()
-    named = (each.pointer for each in error_parameters(body, error.message, error.param or "", case.decoded))
-    return tuple(each for each in dict.fromkeys(named) if each not in ("/model", pointer))[:MOST_NAMED]
+    pointers = (each.pointer for each in error_parameters(body, error.message, error.param or "", case.decoded))
+    return tuple(each for each in dict.fromkeys(pointers) if each not in ("/model", pointer))[:MOST_NAMED]
 
 
 def _in_words(refusal: KnownRefusal) -> str:

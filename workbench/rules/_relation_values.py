@@ -147,7 +147,7 @@ class OnFields:
         self._by_first: dict[str, list[int]] = {}
         self._searches: dict[tuple[int, str], Search] = {}
         self._firsts_of: defaultdict[str, list[str]] = defaultdict(list)
-        self._held = list[str]()
+        self._raw_values = list[str]()
         self._required = [(n, each.place.first) for n, each in enumerate(relations) if _is_required(each)]
         for number, relation in enumerate(relations):
             first = relation.place.first
@@ -158,7 +158,7 @@ class OnFields:
     def _note(self, first: str) -> None:
         """Remember under which keys a field may be."""
         if any(map(is_held, spellings(first))):
-            self._held.append(first)
+            self._raw_values.append(first)
         else:
             for key in spellings(first):
                 self._firsts_of[key].append(first)
@@ -167,7 +167,7 @@ class OnFields:
         """(number of a relation, values that it is about), for every relation with such values."""
         at, found, present = base(decoded), dict[int, list[PlacedValue]](), set[str]()
         there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
-        for first in dict.fromkeys((*self._held, *there)):
+        for first in dict.fromkeys((*self._raw_values, *there)):
             tops = list(top(decoded, first))
             if any(value is not None for _, value in tops):
                 present.add(first)
@@ -263,8 +263,8 @@ def values_in_messages(case: RuleContext, query: OnMessages) -> dict[int, list[P
     for number, message, values in sorted(hits, key=itemgetter(0)):
         if not _is_of_place(case, query.relations[number].place, message):
             continue
-        placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
-        found.setdefault(number, []).extend(placed)
+        absolute = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
+        found.setdefault(number, []).extend(absolute)
     return found
 
 
@@ -317,8 +317,8 @@ def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[
     numbers = fact(shape_of(message), _may_hit, query)
     if not numbers:
         return ()
-    wanted = ((number, query.questions[number]) for number in numbers)
-    hits = ((number, fact(message, _hits, question)) for number, question in wanted if question.is_for(message))
+    numbered = ((number, query.questions[number]) for number in numbers)
+    hits = ((number, fact(message, _hits, question)) for number, question in numbered if question.is_for(message))
     return tuple(hit for hit in hits if hit[1])
 
 
@@ -353,5 +353,5 @@ def _question(relation: Relation) -> _Question:
     which, below = relation.place.steps[1], relation.place.below(2)
     which = which if which.startswith("*[") else ""
     near = [each for each in when.places if each.place.up >= 0]
-    asked = repr((which, below, relation.test, when.role, near))
-    return _questions.setdefault(asked, _Question(which, when.role, Search(relation, below)))
+    key = repr((which, below, relation.test, when.role, near))
+    return _questions.setdefault(key, _Question(which, when.role, Search(relation, below)))

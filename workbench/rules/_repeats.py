@@ -176,8 +176,8 @@ def is_read(call: ToolCallIR) -> bool:
 
 
 def _hints(tool: ToolDef | None) -> Mapping[str, object]:
-    held = tool.extra.get("annotations") if tool else None
-    return held if isinstance(held, Mapping) else {}
+    annotations = tool.extra.get("annotations") if tool else None
+    return annotations if isinstance(annotations, Mapping) else {}
 
 
 def _words(text: str) -> tuple[str, ...]:

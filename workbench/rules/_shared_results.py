@@ -74,7 +74,7 @@ class SharedResults:
         known = self._findings[name]
         same = next((each for each in known if each.hold_for(case)), None)
         if same is None:
-            noted = case.note_reads()
-            same = _Findings(noted.contract.reads, noted.chain, tuple(run(noted)))
+            noting_case = case.note_reads()
+            same = _Findings(noting_case.contract.reads, noting_case.chain, tuple(run(noting_case)))
             known.append(same)
         return same.findings

@@ -112,12 +112,14 @@ def _candidates(body: JsonValue, spoken_words: Sequence[str]) -> Iterator[_Candi
             for key, member in value.items():
                 at, words = f"{pointer}/{escape(key)}", tuple(split_words(key))
                 weight = (
-                    0.0 if is_data or at == "/model" else max(_weight(words, held, spoken_words) for held in holders)
+                    0.0
+                    if is_data or at == "/model"
+                    else max(_weight(words, holder_words, spoken_words) for holder_words in holders)
                 )
                 if weight:
                     yield _Candidate(at, around + weight)
-                if key not in _TEXTS and at != "/model" and (named := _weight_of_value(member, spoken_words)):
-                    yield _Candidate(pointer if key == "type" and pointer else at, around + named)
+                if key not in _TEXTS and at != "/model" and (value_weight := _weight_of_value(member, spoken_words)):
+                    yield _Candidate(pointer if key == "type" and pointer else at, around + value_weight)
                 if key not in _DATA:
                     inner.append((member, at, words, around + weight))
             stack += reversed(inner)

@@ -41,8 +41,8 @@ class ToolServers:
 
     def complete(self, exchange: Exchange) -> Exchange:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
-        asked = as_tool_request(exchange)
-        return self._load().complete(asked) if asked.kind is ExchangeKind.MCP else asked
+        sorted_exchange = as_tool_request(exchange)
+        return self._load().complete(sorted_exchange) if sorted_exchange.kind is ExchangeKind.MCP else sorted_exchange
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it. What an open one lacks may come yet."""

@@ -8,11 +8,11 @@ from workbench.rules.context import RuleContext
 
 def dropped_call(case: RuleContext, call_id: str | None) -> str:
     """Fate of the call of an orphaned result, in words; empty if the session does not show it."""
-    brought = case.earlier.received.latest_with(call_id) if call_id else None
-    if brought is None:
+    receipt = case.earlier.received.latest_with(call_id) if call_id else None
+    if receipt is None:
         return ""
-    said = f"the call was received in exchange {brought.exchange + 1}, and this request no longer contains it"
-    return f"{said}{_cut(case, before(case))}"
+    words = f"the call was received in exchange {receipt.exchange + 1}, and this request no longer contains it"
+    return f"{words}{_cut(case, before(case))}"
 
 
 def dropped_result(case: RuleContext, call_id: str | None) -> str:

@@ -49,21 +49,21 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if error is None or (answer and answer.is_stream):
         return
     refusal = refusal_of(error, case.decoded)
-    said = error_words(case, error, refusal)
+    words = error_words(case, error, refusal)
     if isinstance(error.raw, str):
-        said += "; the body is not JSON"
-    said += known_as(error, case.contract.name)
+        words += "; the body is not JSON"
+    words += known_as(error, case.contract.name)
     place = named_place(case, error, refusal)
     if place and place.span:
         here = f"{place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
-        said += f"; provider's {quote(place.how, 80)} = {here}"
-    said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
+        words += f"; provider's {quote(place.how, 80)} = {here}"
+    words = "; ".join(filter(None, (words, who_says(refusal), cause_words(refusal)))) if refusal else words
     if place and place.span and ((refusal and refusal.kind.at) or place.pointer.count("/") > 1):
-        found = case.finding(ANSWER_ERROR, REQUEST, place.pointer, said, evidence=evidence(error))
+        found = case.finding(ANSWER_ERROR, REQUEST, place.pointer, words, evidence=evidence(error))
         beside = places_beside(refusal, place, error, case.decoded) if refusal else ()
         yield replace(found, related=beside, kind=refusal.kind.name if refusal else "", span=place.span)
         return
-    found = case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))
+    found = case.finding(ANSWER_ERROR, RESPONSE, error.pointer, words, evidence=evidence(error))
     yield replace(found, kind=refusal.kind.name if refusal else "")
 
 
@@ -106,16 +106,16 @@ def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
     if error is None:
         return ()
     refusal, http = refusal_of(error, decoded), decoded.exchange.response
-    said = refusal.says() if refusal else "the provider returned an error instead of a message"
+    words = refusal.says() if refusal else "the provider returned an error instead of a message"
     if http and http.status and http.status >= 400:
-        said = f"status {http.status}: {said}"
-    said += known_as(error, "")
-    said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
+        words = f"status {http.status}: {words}"
+    words += known_as(error, "")
+    words = "; ".join(filter(None, (words, who_says(refusal), cause_words(refusal)))) if refusal else words
     span = decoded.place(RESPONSE, error.pointer).span
     kind = refusal.kind.name if refusal else ""
     rule = ANSWER_ERROR
     return (
-        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, error.pointer, said, span=span,
+        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, error.pointer, words, span=span,
                 evidence=evidence(error), basis=rule.basis, kind=kind),
     )  # fmt: skip
 
@@ -126,9 +126,9 @@ MOST_DETAILS = 3
 def evidence(error: ApiError) -> str:
     """The error as it came: its code, or else its type, its message, and the texts beside it."""
     name = error.code if error.code and not error.code.isdecimal() else error.type
-    said = quote(error.message.strip()) if error.message.strip() else "no error message"
+    words = quote(error.message.strip()) if error.message.strip() else "no error message"
     beside = (f"{quote(key, 60)}: {quote(text)}" for key, text in list(error.details.items())[:MOST_DETAILS])
-    return "; ".join((f"{quote(name, 60)}: {said}" if name else said, *beside))
+    return "; ".join((f"{quote(name, 60)}: {words}" if name else words, *beside))
 
 
 def known_as(error: ApiError, provider: str) -> str:

@@ -59,15 +59,15 @@ def check(case: RuleContext) -> Iterator[Finding]:
         for k, call in message.tool_calls():
             yield from _check_replayed(case, NodeRef(REQUEST, n, k), call)
     broken = 0
-    told: set[str | None] = set()  # tools whose schema cannot be applied
+    reported_tools: set[str | None] = set()  # tools whose schema cannot be applied
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
             broken += call.error is not None
             for finding in _check_new(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED):
                 if finding.severity is not Severity.INFO:
                     yield finding
-                elif call.name not in told:
-                    told.add(call.name)
+                elif call.name not in reported_tools:
+                    reported_tools.add(call.name)
                     yield finding
 
 
@@ -94,14 +94,14 @@ def _is_text_of_no_object(call: ToolCallIR) -> bool:
 
 def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
-    said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
-    said["kind"] = _TYPES.get(type(call.input), "Object")
+    values = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
+    values["kind"] = _TYPES.get(type(call.input), "Object")
     if _is_wrong_container(case.decoded.protocol, call):
         finding = _container(case, NOT_OBJECT, ref, call)
         yield as_unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
     elif call.error is not None and (call.raw or "").strip():
         text = f"the arguments in the history do not parse: {call.error}"
-        finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)
+        finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=values)
         yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else as_unproved(finding)
     elif _is_text_of_no_object(call):
         is_empty = not (call.raw or "").strip()
@@ -109,7 +109,7 @@ def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterat
         when = REPLAYED if is_empty or call.input is not None else REPLAYED_NULL
         if enforced_exactly(case, rule, when):
             text = f"the arguments in the history are {what}"
-            yield case.at(rule, ref, text, name="input", when=when, values=said)
+            yield case.at(rule, ref, text, name="input", when=when, values=values)
 
 
 _BYTE = regex.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)
@@ -120,8 +120,8 @@ def _where(error: str) -> dict[str, str]:
     found = _BYTE.match(error)
     if found is None:
         return {"line": "1", "column": "1", "reason": error, "rest": error}
-    said = {"line": found[2], "column": str(int(found[1]) + 1), "char": found[1]}
-    return {**said, "reason": found[3], "rest": found[3]}
+    position = {"line": found[2], "column": str(int(found[1]) + 1), "char": found[1]}
+    return {**position, "reason": found[3], "rest": found[3]}
 
 
 _TYPES = {str: "String", list: "Array", int: "Integer", float: "Float", bool: "Boolean", type(None): "None"}
@@ -140,9 +140,9 @@ def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
 
 
 def _container(case: RuleContext, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
-    wanted = "an object" if not isinstance(call.input, dict) else "JSON text"
+    expected = "an object" if not isinstance(call.input, dict) else "JSON text"
     return case.at(
-        rule, ref, f"the arguments are {_kind(call.input)}, but this protocol expects {wanted}", name="input",
+        rule, ref, f"the arguments are {_kind(call.input)}, but this protocol expects {expected}", name="input",
         evidence=quote(call.input), values={"found": _kind(call.input).rpartition(" ")[2]},
     )  # fmt: skip
 
@@ -245,7 +245,7 @@ def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladde
         return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
     if ArgumentStep.REPAIRED in ladder.rungs:
         seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"
-    cause = next((said for said, form in _CAUSES if form.match(call.raw or "")), ladder.error)
+    cause = next((cause_text for cause_text, form in _CAUSES if form.match(call.raw or "")), ladder.error)
     return case.at(INVALID_JSON, ref, f"the arguments do not parse: {cause}", name="input", evidence=seen)
 
 

@@ -49,10 +49,10 @@ def _cache(case: RuleContext) -> Iterator[Finding]:
         if had_marks and not marks(new):
             yield _missing_mark(case, old, had_marks[-1])
         return
-    paid = _paid_tokens(old, new)
-    if paid == 0:
+    paid_tokens = _paid_tokens(old, new)
+    if paid_tokens == 0:
         return  # the counts of both answers say that nothing was lost
-    yield _broken_prefix(case, old, found, paid)
+    yield _broken_prefix(case, old, found, paid_tokens)
 
 
 def _before(case: RuleContext) -> DecodedExchange | None:
@@ -69,15 +69,15 @@ def _before(case: RuleContext) -> DecodedExchange | None:
     return None
 
 
-def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: int | None) -> Finding:
+def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid_tokens: int | None) -> Finding:
     least = case.contract.term("cost.cache-minimum")
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
     estimate = found.reread_bytes // limits.BYTES_PER_TOKEN
-    tokens = estimate if paid is None else paid
-    how = "an estimated" if paid is None else "measured in both responses:"
-    of_those = " of those that the previous request had cached" if paid else ""
+    tokens = estimate if paid_tokens is None else paid_tokens
+    how = "an estimated" if paid_tokens is None else "measured in both responses:"
+    of_those = " of those that the previous request had cached" if paid_tokens else ""
     cost = f"{how} {tokens:,} tokens{of_those} are no longer cached"
-    if paid is None and tokens < least:
+    if paid_tokens is None and tokens < least:
         cost = f"{how} {tokens:,} tokens follow this point, too few to cache"
     where = f" at byte {found.byte:,}" if found.byte is not None else ""
     text = f"the prompt diverges from exchange {old.index + 1}{where}: {found.why}; {cost}"

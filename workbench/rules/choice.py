@@ -122,12 +122,12 @@ def _names(choice: ToolChoice) -> Iterator[str]:
 
 
 def _thinking(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
-    term, said = case.contract.term("choice.forced-with-thinking"), case.request.thinking if case.request else None
-    is_on = said == "on" if term == "refused-when-manual" else not is_off(case)
+    term, thinking = case.contract.term("choice.forced-with-thinking"), case.request.thinking if case.request else None
+    is_on = thinking == "on" if term == "refused-when-manual" else not is_off(case)
     is_meant = choice.mode == "tool" if term == "refused-when-named" else is_forced(choice)
     if not str(term).startswith("refused") or not is_on or not is_meant:
         return
-    by_default = "" if said else ", the default of this model"
+    by_default = "" if thinking else ", the default of this model"
     kind, when = kind_of(choice.value), "named" if choice.mode == "tool" else "required"
     text = f"tool_choice {quote(kind)} forces a tool call while thinking is on{by_default}"
     found = {"found": kind, "name": choice.name or ""}

@@ -81,8 +81,8 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
         return
     worst = min((cause, *of_clients), key=lambda finding: finding.severity.rank).severity
     words = (cause.evidence, *(finding.evidence or finding.message for finding in of_clients))
-    shown = replace(cause, severity=worst, evidence="; ".join(filter(None, words)))
-    yield from (shown if finding is cause else finding for finding in known)
+    final = replace(cause, severity=worst, evidence="; ".join(filter(None, words)))
+    yield from (final if finding is cause else finding for finding in known)
 
 
 def _cause_in_stream(known: Iterable[Finding], of_clients: Iterable[Finding]) -> Finding | None:
@@ -168,8 +168,8 @@ def _lacks_index(case: RuleContext, call: ToolCallIR) -> bool:
 
 
 def _objects(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
-    held = value.get(key) if isinstance(value, dict) else None
-    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
+    items = value.get(key) if isinstance(value, dict) else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _of_lines(case: RuleContext) -> Iterator[Finding]:
@@ -212,15 +212,15 @@ def _misses_a_call(group: ClientGroup) -> bool:
 
 def _client_words(groups: Sequence[ClientGroup]) -> str:
     """Behaviour of each client; clients with the same behaviour together."""
-    said: dict[str, list[str]] = {}
+    policies_by_words: dict[str, list[str]] = {}
     for group in groups:
-        said.setdefault(group.words, []).extend(group.policies)
-    return "; ".join(f"{', '.join(names)}: {words}" for words, names in said.items())
+        policies_by_words.setdefault(group.words, []).extend(group.policies)
+    return "; ".join(f"{', '.join(names)}: {words}" for words, names in policies_by_words.items())
 
 
 def _is_sender(case: RuleContext, group: ClientGroup) -> bool:
     """The client that sent the request is one of these."""
     http = case.decoded.exchange.request
     agent = (http.headers.get("user-agent") or "") if http else ""
-    sent = {name for name in group.policies if name in _AGENTS and _AGENTS[name].match(agent)}
-    return bool(sent.difference(_HELPED) or (sent and http and http.headers.get(_HELPER)))
+    senders = {name for name in group.policies if name in _AGENTS and _AGENTS[name].match(agent)}
+    return bool(senders.difference(_HELPED) or (senders and http and http.headers.get(_HELPER)))

@@ -106,9 +106,9 @@ class _Foreign(NamedTuple):
 
 def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
     """Messages of the role, and blocks of the type, that results have on another wire."""
-    wanted = case.contract.closure.result_role
-    for _, message in case.suspects(_is_foreign, wanted):
-        if _has_foreign_role(message, wanted):
+    expected_role = case.contract.closure.result_role
+    for _, message in case.suspects(_is_foreign, expected_role):
+        if _has_foreign_role(message, expected_role):
             call_id = message.extra.get("tool_call_id")
             yield _Foreign(f"{message.pointer}/role", f"a message of role {quote(message.role)}", str(call_id))
         for part in message.parts:
@@ -117,13 +117,13 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
                 yield _Foreign(message.absolute(part), "a 'tool_result' block", str(call_id))
 
 
-def _is_foreign(message: Message, wanted: str) -> bool:
+def _is_foreign(message: Message, expected_role: str) -> bool:
     """True for a message with the role, or with a block, of tool results in another protocol."""
-    return _has_foreign_role(message, wanted) or any(isinstance(p, Opaque) for p in message.parts)
+    return _has_foreign_role(message, expected_role) or any(isinstance(p, Opaque) for p in message.parts)
 
 
-def _has_foreign_role(message: Message, wanted: str) -> bool:
-    return bool(wanted) and message.role in _TOOL_ROLES and wanted not in _TOOL_ROLES
+def _has_foreign_role(message: Message, expected_role: str) -> bool:
+    return bool(expected_role) and message.role in _TOOL_ROLES and expected_role not in _TOOL_ROLES
 
 
 _TOOL_ROLES = ("tool", LEGACY_ROLE)
@@ -170,13 +170,13 @@ def _evidence(case: RuleContext, line: CallLine) -> str:
     """Note of the closure; a message is named with its pointer, since providers count from zero."""
     if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
         return line.note
-    messages, told = case.decoded.messages(REQUEST), set()
+    messages, numbers_done = case.decoded.messages(REQUEST), set()
 
     def with_pointer(match: re.Match[str]) -> str:
         number = int(match[1])
-        if number in told or number > len(messages):
+        if number in numbers_done or number > len(messages):
             return match[0]
-        told.add(number)
+        numbers_done.add(number)
         return f"{match[0]} ({messages[number - 1].pointer})"
 
     return _NAMED.sub(with_pointer, line.note)
@@ -219,11 +219,11 @@ def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
         return NOTHING
     turn = line.call.message
     open_calls = case.closure.open_in(turn)
-    named = ", ".join(open_calls[:MOST_NAMED])
+    ids_text = ", ".join(open_calls[:MOST_NAMED])
     if len(open_calls) > MOST_NAMED:
-        named += f" and {len(open_calls) - MOST_NAMED:,} more"
+        ids_text += f" and {len(open_calls) - MOST_NAMED:,} more"
     messages = case.decoded.messages(REQUEST)
-    values = {"id": line.id or "", "ids": named, "next": str(fact(case.decoded, _next_other, turn))}
+    values = {"id": line.id or "", "ids": ids_text, "next": str(fact(case.decoded, _next_other, turn))}
     if case.contract.closure.placement is Placement.NEXT_MESSAGE:
         known = known_values(messages[turn].pointer, case.decoded, case.contract, None)
         values["message"] = known.get("message", str(turn))
@@ -300,8 +300,8 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     if line.stands_for is None:
         return
     call = case.part(line.stands_for)
-    wanted = call.id if isinstance(call, ToolCallIR) else None
-    has = "has no id" if wanted is None else f"is {quote(wanted)}"
+    expected_role = call.id if isinstance(call, ToolCallIR) else None
+    has = "has no id" if expected_role is None else f"is {quote(expected_role)}"
     answered = case.closure.line_of(line.stands_for) or line
     turn = _open_turn(case, answered)
     for ref in line.results:

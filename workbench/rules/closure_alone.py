@@ -38,11 +38,13 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
     recent, ids = case.decoded.messages(REQUEST)[-LOOKED_BACK:], {call.id for call in calls if call.id}
     if not calls or any(result.tool_call_id in ids for message in recent for _, result in message.tool_results()):
         return
-    said, digests = "".join(filter(None, map(visible_text, answer.messages))).strip(), {*map(call_digest, calls)}
-    shown = (call for message in recent for _, call in message.tool_calls())
-    if not said or any(call.id in ids or call_digest(call) in digests for call in shown):
+    answer_text, digests = "".join(filter(None, map(visible_text, answer.messages))).strip(), {*map(call_digest, calls)}
+    sent_calls = (call for message in recent for _, call in message.tool_calls())
+    if not answer_text or any(call.id in ids or call_digest(call) in digests for call in sent_calls):
         return
-    turn = next((m for m in reversed(recent) if m.role in ANSWERING and (visible_text(m) or "").strip() == said), None)
+    turn = next(
+        (m for m in reversed(recent) if m.role in ANSWERING and (visible_text(m) or "").strip() == answer_text), None
+    )
     if turn is not None:
         names = ", ".join(quote(call.name, 40) for call in calls[:3])
         text = (

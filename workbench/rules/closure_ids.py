@@ -60,8 +60,8 @@ def _check_names(case: RuleContext) -> Iterator[Finding]:
             name = result.name if isinstance(result, ToolResultIR) else None
             if name and name != line.name and ref.side == REQUEST:
                 text = f"the tool result names {quote(name)}, but the call it answers is a call to {quote(line.name)}"
-                said = {"name": line.name or "", "found": name}
-                finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=said)
+                values = {"name": line.name or "", "found": name}
+                finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=values)
                 finding = finding if enforced_exactly(case, MISMATCH, "name") else as_unproved(finding)
                 yield with_related(finding, [case.pointer(line.call, "name")] if line.call else [])
 

@@ -87,12 +87,12 @@ def _has_server_call(message: Message) -> bool:
 
 def _server_results(case: RuleContext) -> Iterator[Finding]:
     """Results of calls that the provider ran, without the call before them."""
-    called: set[str | None] = set()
+    call_ids: set[str | None] = set()
     for n, message in case.suspects(_has_server_part):
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCallIR) and part.is_server:
-                called.add(part.id)
-            elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in called:
+                call_ids.add(part.id)
+            elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in call_ids:
                 kind = str(part.extra.get("type", "result"))
                 text = f"a {kind} for {quote(part.tool_call_id, 60)}, but no earlier server-side tool call has this id"
                 found = case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})

@@ -99,8 +99,8 @@ def _says_the_same(other: Finding, finding: Finding) -> bool:
 
 def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     votes = fact(case.contract, _votes)
-    asked = case.request
-    key = (finding.source, finding.rule, finding.message, asked and asked.thinking, asked and asked.stream)
+    request = case.request
+    key = (finding.source, finding.rule, finding.message, request and request.thinking, request and request.stream)
     if key not in votes:
         if len(votes) >= VOTES_KEPT:
             votes.clear()
@@ -108,11 +108,11 @@ def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     vote = votes[key]
     if vote is None:
         return
-    told = f"{len(vote.refusing)} of {vote.saying} providers refuse this ({', '.join(vote.refusing)})"
+    vote_text = f"{len(vote.refusing)} of {vote.saying} providers refuse this ({', '.join(vote.refusing)})"
     yield replace(
         finding,
         severity=Severity.WARNING,
-        message=f"{vote.message if vote.rule == finding.rule else finding.message}; {told}",
+        message=f"{vote.message if vote.rule == finding.rule else finding.message}; {vote_text}",
         source=f"the contracts of other providers: {_subject(finding)}",
         check=None,
         refusal="",
@@ -150,14 +150,14 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
 
 def _voter(name: str, protocol: str | None) -> Contract:
     """The contract of a provider; for one of its own protocols if it does not speak this one."""
-    asked = contracts.get(name, protocol=protocol)
-    return asked if asked.covers else contracts.get(name, protocol=contracts.read(name).protocols[0])
+    contract = contracts.get(name, protocol=protocol)
+    return contract if contract.covers else contracts.get(name, protocol=contracts.read(name).protocols[0])
 
 
 def _refusal(case: RuleContext, finding: Finding) -> Finding | None:
     """The error at the place of a finding under the contract of another provider."""
-    for asked in dict.fromkeys((family_of(finding.rule), family("relations"))):
-        for each in asked.check(case) if asked else ():
+    for rule_family in dict.fromkeys((family_of(finding.rule), family("relations"))):
+        for each in rule_family.check(case) if rule_family else ():
             if (each.side, each.pointer, each.severity) == (REQUEST, finding.pointer, Severity.ERROR):
                 return each if isinstance(each, Finding) else None
     return None

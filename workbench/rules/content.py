@@ -51,8 +51,8 @@ def _odd_messages(case: RuleContext) -> Iterator[Finding]:
 def _is_odd(message: Message) -> bool:
     """True if the message is empty, contains blank text, or has a result with media or without content."""
     results = [result.content for _, result in message.tool_results()]
-    held = (isinstance(part, Media) for content in results for part in content)
-    return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
+    media = (isinstance(part, Media) for content in results for part in content)
+    return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(media)
 
 
 @of_messages
@@ -139,9 +139,9 @@ def _media(case: RuleContext, number: int, message: Message) -> Iterator[Finding
             if isinstance(part, Media) and part.kind not in allowed:
                 only = f"tool results of this provider may contain only {', '.join(allowed)}"
                 text = f"the tool result contains {part.kind}, but {only}"
-                said = {"found": part.kind, "role": message.role}
+                values = {"found": part.kind, "role": message.role}
                 seen = _call_of(case, number, k)
-                yield _of_media(case, message.absolute(part), part.kind, text, values=said, evidence=seen)
+                yield _of_media(case, message.absolute(part), part.kind, text, values=values, evidence=seen)
 
 
 def _of_media(case: RuleContext, pointer: str, kind: str, message: str, **more: Any) -> Finding:
@@ -188,8 +188,8 @@ def _is_paused(message: Message) -> bool:
 
 def _is_warm_up(case: RuleContext) -> bool:
     """True for a request that asks for no output."""
-    asked = protocols.traits(case.decoded.protocol).warm_up
-    return asked is not None and case.request is not None and asked in case.request.params.items()
+    warm_up = protocols.traits(case.decoded.protocol).warm_up
+    return warm_up is not None and case.request is not None and warm_up in case.request.params.items()
 
 
 def _silent_answer(case: RuleContext) -> Iterator[Finding]:
@@ -202,11 +202,11 @@ def _silent_answer(case: RuleContext) -> Iterator[Finding]:
         if 200 <= case.status < 300 and not is_misread:
             yield case.finding(EMPTY, RESPONSE, "", "the response contains no message")
         return
-    said = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]
-    if any(not isinstance(p, Reasoning) for p in said):
+    content = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]
+    if any(not isinstance(p, Reasoning) for p in content):
         return
     limit = ": the output limit was reached before any text" if answer.stop == "length" else ""
-    what = "contains only reasoning" if said else "is empty"
+    what = "contains only reasoning" if content else "is empty"
     reason = f"finish reason {quote(answer.finish_reason)}"
     pointer, events = answer.messages[0].pointer, answer.finish_events
     yield case.finding(EMPTY, RESPONSE, pointer, f"the response {what}{limit}", events=events, evidence=reason)

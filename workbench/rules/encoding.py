@@ -39,8 +39,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 f"the text contains {what}, which is not a character; providers refuse such bodies as invalid JSON"
             )
             around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
-            seen, said = f"at byte {offset}: {quote(around)}", _where(text, offset)
-            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=seen, values=said)
+            seen, values = f"at byte {offset}: {quote(around)}", _where(text, offset)
+            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=seen, values=values)
 
 
 def _where(text: bytes, offset: int) -> dict[str, str]:

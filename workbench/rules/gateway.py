@@ -47,16 +47,16 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
     request, at = case.request, base(case.decoded)
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
-    spoken = fact(case.contract, _places_of_relations)
+    places_of_relations = fact(case.contract, _places_of_relations)
     for field in params.get(at[1:], {}) if at else params:
-        if (field,) in spoken:
+        if (field,) in places_of_relations:
             continue
-        pointer, said = f"{at}/{escape(field)}", {"path": field, "field": field, "name": field}
+        pointer, values = f"{at}/{escape(field)}", {"path": field, "field": field, "name": field}
         if field in of_betas:
             yield from _beta_field(case, pointer, field, of_betas[field])
         elif known is not None and field not in known:
             text = f"the field {quote(field)} is unknown to this provider, and unknown fields are refused"
-            yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=said)
+            yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=values)
 
 
 def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
@@ -65,10 +65,10 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
     if any(matches_glob(name, glob) for name in announced for glob in wanted):
         return
     text = f"the field {quote(field)} needs a beta header: {' or '.join(wanted)}"
-    said = {"path": field, "field": field, "name": field}
+    values = {"path": field, "field": field, "name": field}
     http = case.decoded.exchange.request
     if http and http.headers.items:
-        yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=said)
+        yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=values)
     else:
         text += "; the headers of this request were not recorded"
         yield as_unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
@@ -77,16 +77,16 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
 @of_messages
 def _message_fields(case: RuleContext) -> Iterator[Finding]:
     """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
-    known, spoken = fact(case.contract, _fields_of_roles), fact(case.contract, _places_of_relations)
+    known, places_of_relations = fact(case.contract, _fields_of_roles), fact(case.contract, _places_of_relations)
     for _, message in case.suspects(_strange_keys, known) if known else ():
         for key in _strange_keys(message, known):
-            if (message.pointer.split("/")[1], "*", key) in spoken:
+            if (message.pointer.split("/")[1], "*", key) in places_of_relations:
                 continue
             pointer = f"{message.pointer}/{escape(key)}"
-            said = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
+            values = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
             text = f"a message of role {quote(message.role)} may not have the field {quote(key)}"
             yield by_term(
-                case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
+                case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=values
             )
 
 
@@ -161,17 +161,17 @@ def _unrefused_betas(case: RuleContext) -> Iterator[Finding]:
 
 def _betas(case: RuleContext) -> Iterator[Finding]:
     """Betas that the contract or the answer refuses, and those of the provider itself."""
-    taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
+    accepted, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
     own = case.contract.term("gateway.own-betas") or []
     answer = case.response.error.message if case.is_refused and case.response and case.response.error else ""
     for pointer, name in dict.fromkeys(betas(case)):
         is_refused = any(matches_glob(name, glob) for glob in refused)
-        is_unknown = isinstance(taken, list) and not any(matches_glob(name, glob) for glob in taken)
+        is_unknown = isinstance(accepted, list) and not any(matches_glob(name, glob) for glob in accepted)
         if is_refused or is_unknown:
             term = "gateway.refused-betas" if is_refused else "gateway.betas"
-            said = {"found": name, "name": name, "value": name, "field": BETA}
+            values = {"found": name, "name": name, "value": name, "field": BETA}
             yield by_term(
-                case, BETA_HEADER, term, pointer, f"{case.contract.title} refuses the beta {quote(name)}", values=said
+                case, BETA_HEADER, term, pointer, f"{case.contract.title} refuses the beta {quote(name)}", values=values
             )
         elif name in answer:
             yield _refused_beta(case, pointer, name, answer)

@@ -31,5 +31,5 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def is_meant(one: DecodedExchange, other: DecodedExchange) -> bool:
     """One was made from the other by somebody who said so: an edit at a breakpoint, another protocol."""
-    made = one.exchange.parent == other.exchange.id and one.exchange.branch
-    return bool(made or (other.exchange.parent == one.exchange.id and other.exchange.branch))
+    derived = one.exchange.parent == other.exchange.id and one.exchange.branch
+    return bool(derived or (other.exchange.parent == one.exchange.id and other.exchange.branch))

@@ -81,11 +81,12 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
             case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen)
         )
         return
-    came, sent = _pieces(case.decoded), _pieces(inner)
-    if came == sent or min(came, sent) == 0:
+    outer_pieces, inner_pieces = _pieces(case.decoded), _pieces(inner)
+    if outer_pieces == inner_pieces or min(outer_pieces, inner_pieces) == 0:
         return
-    how = "merged" if came < sent else "split differently"
-    message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} received, {came:,} forwarded"
+    how = "merged" if outer_pieces < inner_pieces else "split differently"
+    counts = f"{inner_pieces:,} received, {outer_pieces:,} forwarded"
+    message = f"the events were {how} between {there} and {_hop(case.decoded)}: {counts}"
     yield _with_place(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
 
 

@@ -80,11 +80,11 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Finding]) -> Iterator[list[_PlacedFault]]:
     """Faults where no finding speaks; the places of one unknown key together."""
-    asked = [f for f in found if f.side == REQUEST and (_is_break(f) or f.rule == "params.ignored")]
+    of_request = [f for f in found if f.side == REQUEST and (_is_break(f) or f.rule == "params.ignored")]
     grouped: dict[tuple[str, ...], list[_PlacedFault]] = {}
     for each in _faults(case, grammar):
         fault = each.fault
-        if not any(_speaks(finding, each) for finding in asked):
+        if not any(_speaks(finding, each) for finding in of_request):
             key = (fault.holder, fault.name) if fault.code == grammars.UNKNOWN_KEY else (each.pointer, fault.name)
             grouped.setdefault((fault.code, *key), []).append(each)
     yield from list(grouped.values())[:MOST]
@@ -115,14 +115,16 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
         body = loads(decoded.response_text)
     except WireError:
         return
-    said = [finding.pointer for finding in found if finding.side == RESPONSE and finding.severity is not Severity.INFO]
+    reported = [
+        finding.pointer for finding in found if finding.side == RESPONSE and finding.severity is not Severity.INFO
+    ]
     repeated = {"tools", *(case.request.params if case.request else ())}  # of the request: no client reads it again
     for fault in [] if start else grammar.faults(f"#{grammar.answer}", body):
         is_missing = fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED
         if (
             is_missing
             and fault.pointer.split("/")[1] not in repeated
-            and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in said if at)
+            and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in reported if at)
         ):
             text = (
                 f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without checking that it "
@@ -235,10 +237,13 @@ def _check_message(grammar: grammars.BodyGrammar, key: str, value: JsonValue) ->
 def _element(kind: object) -> object:
     """Type of the elements of a list, which may be one of several types."""
     arms = kind[1:] if isinstance(kind, list) and kind[0] == "|" else [kind]
-    held = [arm[1] for arm in arms if isinstance(arm, list) and arm[0] == "[]"]
-    if len(held) < 2:
-        return held[0] if held else None
-    return ["|", *(each for one in held for each in (one[1:] if isinstance(one, list) and one[0] == "|" else [one]))]
+    element_types = [arm[1] for arm in arms if isinstance(arm, list) and arm[0] == "[]"]
+    if len(element_types) < 2:
+        return element_types[0] if element_types else None
+    return [
+        "|",
+        *(each for one in element_types for each in (one[1:] if isinstance(one, list) and one[0] == "|" else [one])),
+    ]
 
 
 def _of_fields(decoded: DecodedExchange, grammar: grammars.BodyGrammar) -> tuple[grammars.ShapeFault, ...]:
@@ -257,13 +262,13 @@ def _is_note(finding: Finding) -> bool:
     return is_plain and finding.side == REQUEST and not finding.source
 
 
-def _speaks(finding: Finding, judged: _PlacedFault) -> bool:
+def _speaks(finding: Finding, placed_fault: _PlacedFault) -> bool:
     """A finding is about the same place. What the grammar says there is said in place of a note."""
-    if finding.pointer == judged.pointer and _is_note(finding):
+    if finding.pointer == placed_fault.pointer and _is_note(finding):
         return False
-    if is_in(finding.pointer, judged.pointer):
-        return bool(judged.pointer) or judged.fault.code != grammars.MISSING or finding.rule in _SHAPES
-    holder = judged.pointer.rpartition("/")[0]
+    if is_in(finding.pointer, placed_fault.pointer):
+        return bool(placed_fault.pointer) or placed_fault.fault.code != grammars.MISSING or finding.rule in _SHAPES
+    holder = placed_fault.pointer.rpartition("/")[0]
     return finding.pointer == holder != "" and finding.rule in _SHAPES
 
 
@@ -276,17 +281,17 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     if severity is None:
         return
     path, term, types = dotted_path(pointer), _term(fault), f"{grammar.label} ({grammar.date})"
-    stated = case.contract.terms.get(term) if severity is Severity.ERROR else None
-    source = f"{stated.source} ({stated.date}); {types}" if stated else types
-    said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
+    contract_fact = case.contract.terms.get(term) if severity is Severity.ERROR else None
+    source = f"{contract_fact.source} ({contract_fact.date}); {types}" if contract_fact else types
+    values = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
     rule = get_rule(_slug(fault, pointer[len(base(case.decoded)) :], value))
     text = _text(fault, path, value) + (f"; refused by {votes} providers that state a limit" if votes else "")
-    finding = case.finding(rule, REQUEST, pointer, text, source=source, values=said)
+    finding = case.finding(rule, REQUEST, pointer, text, source=source, values=values)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when
     ):
         finding = replace(finding, check=None, refusal="")
-    finding = replace(finding, severity=severity, fact=term if stated else "")
+    finding = replace(finding, severity=severity, fact=term if contract_fact else "")
     finding = replace(finding, basis=Basis.COMMON) if votes else finding
     yield with_related(finding, (each.pointer for each in others)) if others else finding
 
@@ -415,8 +420,8 @@ def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
 
 def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
     if fault.code == grammars.UNKNOWN_KEY:
-        meant = _similar_key(fault)
-        return f"{path} is not a known field" + (f"; did you mean {quote(meant)}?" if meant else "")
+        suggestion = _similar_key(fault)
+        return f"{path} is not a known field" + (f"; did you mean {quote(suggestion)}?" if suggestion else "")
     if fault.code == grammars.MISSING:
         return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
     if fault.code == grammars.TOO_MANY:

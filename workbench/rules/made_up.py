@@ -54,8 +54,8 @@ def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
     """Text that follows a call whose result the model never saw."""
     if any(True for m in answer.messages for _ in m.tool_calls()):
         return
-    asked = last_where(case.decoded.messages(REQUEST), _is_question)
-    lines = [*islice((line for line in case.closure.flawed_from(asked + 1) if _is_open(case, line)), MOST_NAMED)]
+    question = last_where(case.decoded.messages(REQUEST), _is_question)
+    lines = [*islice((line for line in case.closure.flawed_from(question + 1) if _is_open(case, line)), MOST_NAMED)]
     if not lines:
         return
     names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines))
@@ -135,11 +135,11 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
     quoted = _quoted_calls(case, answer)
     for n, message in enumerate(case.decoded.messages(REQUEST)) if quoted else ():
         for k, call in message.tool_calls():
-            meant = quoted.get(call.name or "")
-            if meant is not None and meant.input == call.input:
+            quoted_call = quoted.get(call.name or "")
+            if quoted_call is not None and quoted_call.input == call.input:
                 text = f"the model only quoted a call to {quote(call.name, 60)}; a parser mistook the text for a call"
                 where = f"exchange {exchange + 1} quotes this tool call in a code block, and contains no real one"
-                evidence = f"{where}: {quote(meant.raw)}"
+                evidence = f"{where}: {quote(quoted_call.raw)}"
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
 
 

@@ -169,9 +169,9 @@ class ToolHops:
             self._journal.put(self._courses, connection, Course(self._journal))
         yield from of_lapses_over_http(decoded, self._courses[connection])
         yield from self._check_end(decoded, exchange.request)
-        given = exchange.response.headers.get("mcp-session-id") if exchange.response else None
+        session_id = exchange.response.headers.get("mcp-session-id") if exchange.response else None
         if exchange.request.method == "initialize":
-            self._journal.put(self._sessions, server, given or "")
+            self._journal.put(self._sessions, server, session_id or "")
 
     def _check_end(self, decoded: DecodedExchange, request: HttpRequest) -> Iterator[Finding]:
         """Remember a session that a client ended; a server has to refuse it from then on."""
@@ -236,8 +236,8 @@ class ToolHops:
 
     def _route(self, name: str, outcome: ToolOutcome) -> str:
         """Why a call went elsewhere than its name says, the same for each call of that name."""
-        listed = sum(len(facts.tools) for facts in self._facts.values())
-        key = name, outcome.server, outcome.tool, listed
+        tool_count = sum(len(facts.tools) for facts in self._facts.values())
+        key = name, outcome.server, outcome.tool, tool_count
         if key not in self._routes:
             self._routes[key] = detour_of(name, outcome, [(one.server, one.name) for one in self._tools()])
         return self._routes[key]
@@ -288,9 +288,9 @@ class ToolHops:
         """Facts of the client: by its requests to the model, else by what it calls itself to the tool server."""
         http, exchange = decoded.exchange.request, decoded.exchange
         agent = (http.headers.get("user-agent") if http else None) or ""
-        named = facts_of(exchange.client or client_of(agent))
-        if named.name:
-            return named
+        client = facts_of(exchange.client or client_of(agent))
+        if client.name:
+            return client
         agents = (f.agent for c, f in self._facts.items() if self._servers.get(c) == server and f.agent)
         return facts_of(next(agents, ""))
 
@@ -311,8 +311,8 @@ class ToolHops:
             others = [one for one in waiting if one.exchange != link.exchange]
             client = self._client_of(decoded, link.server)
             yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], others, client)
-        told = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
-        yield from of_uncalled(decoded, told, links, ((one.server, one.name) for one in self._tools()))
+        answered = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
+        yield from of_uncalled(decoded, answered, links, ((one.server, one.name) for one in self._tools()))
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:

@@ -54,16 +54,16 @@ def _entries(case: RuleContext, term: str) -> list[JsonValue]:
 
 def _limits(case: RuleContext) -> Iterator[Finding]:
     """Sizes of the whole request."""
-    counted = (
+    limits_found = (
         ("limits.body-bytes", "bytes", base(case.decoded), case.decoded.request_body.size),
         ("limits.messages", "messages", "/messages", len(case.decoded.messages(REQUEST))),
     )
-    for term, what, pointer, found in counted:
+    for term, what, pointer, found in limits_found:
         most = case.contract.term(term)
         if isinstance(most, int) and found > most:
-            said = {"limit": str(most), "found": str(found), "length": str(found)}
+            values = {"limit": str(most), "found": str(found), "length": str(found)}
             text = f"the request has {found:,} {what}, at most {most:,}"
-            yield by_term(case, UNSUPPORTED, term, pointer, text, when=term.partition(".")[2], values=said)
+            yield by_term(case, UNSUPPORTED, term, pointer, text, when=term.partition(".")[2], values=values)
 
 
 def _path_values(path: str) -> dict[str, str]:

@@ -62,13 +62,13 @@ def load_prices() -> Prices:
 
 def read(text: bytes, where: str) -> Prices:
     """Prices as YAML. Raises ProfileError: what is wrong, and at which entry."""
-    held = safeyaml.load(text, name=where)
-    if not isinstance(held, dict) or not isinstance(held.get("models"), list):
+    document = safeyaml.load(text, name=where)
+    if not isinstance(document, dict) or not isinstance(document.get("models"), list):
         raise ProfileError(
             "not a list of prices", where=where, hint="it needs the keys date and models (a list of entries)"
         )
-    made = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(held["models"], 1))
-    return Prices(str(held.get("date") or ""), made, where)
+    prices = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(document["models"], 1))
+    return Prices(str(document.get("date") or ""), prices, where)
 
 
 def _price(entry: JsonValue, where: str) -> Price:

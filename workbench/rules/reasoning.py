@@ -152,9 +152,9 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
     if not _asks_for_signatures(case):
         return
-    told = {entry.sent_part for entry in case.deviations if entry.sent is ReplayOutcome.EMPTY}
+    reported = {entry.sent_part for entry in case.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case, _is_unsigned):
-        if part.carrier in SIGNED and part.signature is None and part.data is None and ref not in told:
+        if part.carrier in SIGNED and part.signature is None and part.data is None and ref not in reported:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
 
 
@@ -166,11 +166,11 @@ def _check_empty(case: RuleContext) -> Iterator[Finding]:
     """Proofs that are there and empty, and blocks without anything, in a request whose answers nobody recorded."""
     is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
     found = (e for e in case.deviations if e.sent is ReplayOutcome.EMPTY and not is_by_call)
-    told = {entry.sent_part for entry in found if _was_something(entry)} | {*case.genuine}
+    reported = {entry.sent_part for entry in found if _was_something(entry)} | {*case.genuine}
     for ref, part in sent_reasoning(case, _has_empty):
         what = _empty_field(part)
         is_demanded = is_by_call and case.contract.reasoning.scope is Scope.TOOL_LOOP  # then its call has none
-        if what and ref not in told and not (is_demanded and part.carrier is Carrier.THOUGHT_SIGNATURE):
+        if what and ref not in reported and not (is_demanded and part.carrier is Carrier.THOUGHT_SIGNATURE):
             message = f"the {what} of this reasoning block is empty"
             yield case.at(EMPTY, ref, message, name=what, when=f"no-{what}")
 
@@ -222,9 +222,9 @@ def _is_of_server(part: Part) -> TypeGuard[ToolResultIR]:
 
 def _proofs_in(result: ToolResultIR) -> list[tuple[str, str]]:
     """(pointer below the result, value) of every proof in a result of a server tool."""
-    held = [(each.source.pointer.removeprefix(result.source.pointer), each.value)
+    roots = [(each.source.pointer.removeprefix(result.source.pointer), each.value)
             for each in result.content if isinstance(each, Opaque)]  # fmt: skip
-    found = ((at, value) for start, root in held for at, value in _leaves_below(start, root, 0))
+    found = ((at, value) for start, root in roots for at, value in _leaves_below(start, root, 0))
     return list(islice(found, MOST_PROOFS))
 
 

@@ -94,8 +94,8 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
 def _is_lenient(case: RuleContext) -> bool:
     """The provider let it pass, or is asked to leave such blocks out: not every account is checked."""
     term = case.contract.term("reasoning.unbound-dropped")
-    said = values(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
-    is_dropped = any(value == term["is"] for _, value in said)
+    placed_values = values(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
+    is_dropped = any(value == term["is"] for _, value in placed_values)
     return is_dropped or 200 <= case.status < 300
 
 
@@ -133,8 +133,8 @@ def tools_edit(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
             return _Edit(_BEFORE_ALL, tool.pointer, f"the tool {quote(name, 60)} was added")
         if name in old and tool != old[name]:
             return _Edit(_BEFORE_ALL, tool.pointer, f"the tool {quote(name, 60)} was changed")
-    gone = next((name for name in old if name not in new), None)
-    return _Edit(_BEFORE_ALL, "/tools", f"the tool {quote(gone, 60)} was removed") if gone is not None else None
+    removed = next((name for name in old if name not in new), None)
+    return _Edit(_BEFORE_ALL, "/tools", f"the tool {quote(removed, 60)} was removed") if removed is not None else None
 
 
 def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
@@ -143,10 +143,10 @@ def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
 
 def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
     """The first part of the older history that is not where it was, in front of the turn that begins at ``start``."""
-    old, new = list(history(then)), [said for said in history(now) if said.at[0] < start]
-    for n, said in enumerate(old):
-        if n >= len(new) or (said.role, said.part) != (new[n].role, new[n].part):
-            return _change(now, said, new[n:], start)
+    old, new = list(history(then)), [entry for entry in history(now) if entry.at[0] < start]
+    for n, entry in enumerate(old):
+        if n >= len(new) or (entry.role, entry.part) != (new[n].role, new[n].part):
+            return _change(now, entry, new[n:], start)
     if len(new) == len(old):
         return None
     at = new[len(old)].at
@@ -168,10 +168,10 @@ def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     new = [((n, k), p) for n, m in enumerate(now.messages[:start]) for k, p in m.reasoning()]
     if not new or [p for _, p in new] == old[-len(new) :]:
         return None
-    left = iter(old[old.index(new[0][1]) :] if new[0][1] in old else [])
+    remaining = iter(old[old.index(new[0][1]) :] if new[0][1] in old else [])
     at = _BEFORE_ALL
     for place, part in new:
-        if next(left, None) != part:
+        if next(remaining, None) != part:
             break
         at = place
     text = "a thinking block in the middle of the history was removed or changed"

@@ -76,13 +76,13 @@ def _without_follower(case: RuleContext) -> Iterator[Finding]:
 
 def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
     """Items that came in behind a reasoning item, as this session saw, and are sent without it."""
-    sent = {item_id(message): n for n, message in case.suspects(item_id)}
+    sent_ids = {item_id(message): n for n, message in case.suspects(item_id)}
     for exchange, answer in case.earlier.answers:
         for reasoning, followers in _groups(answer):
-            here = [name for name in followers if name in sent]
-            if reasoning in sent or not here:
+            here = [name for name in followers if name in sent_ids]
+            if reasoning in sent_ids or not here:
                 continue
-            refs = [NodeRef(REQUEST, sent[name], 0) for name in here]
+            refs = [NodeRef(REQUEST, sent_ids[name], 0) for name in here]
             kind = item_kind(case.message(refs[0]))
             text = f"the {kind} {quote(here[0], 60)} was received after the reasoning item {quote(reasoning, 60)}"
             finding = case.at(

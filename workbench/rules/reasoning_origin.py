@@ -123,8 +123,8 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     if not reason:
         return
     message = f"the {name} of this block was not issued by {case.contract.title}: it is {reason}"
-    said = {"id": item_id(case.message(ref))}
-    finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60), values=said)
+    values = {"id": item_id(case.message(ref))}
+    finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60), values=values)
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 

@@ -237,10 +237,10 @@ def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str
 
 
 def _fits(case: RuleContext, pointer: str, place: str) -> bool:
-    steps, wanted = pointer.split("/")[1:], place.split("/")[1:]
-    if len(steps) != len(wanted) or not all(w == s or w.startswith("*") for s, w in zip(steps, wanted, strict=True)):
+    steps, pattern = pointer.split("/")[1:], place.split("/")[1:]
+    if len(steps) != len(pattern) or not all(w == s or w.startswith("*") for s, w in zip(steps, pattern, strict=True)):
         return False
-    filters = [(n, w[2:-1].partition("=")) for n, w in enumerate(wanted) if w.startswith("*[")]
+    filters = [(n, w[2:-1].partition("=")) for n, w in enumerate(pattern) if w.startswith("*[")]
     return all(_text_at(case, [*steps[: n + 1], key]) == value for n, (key, _, value) in filters)
 
 

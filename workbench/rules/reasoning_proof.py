@@ -74,8 +74,8 @@ def _proof(message: Message, call: int) -> str:
 
 def proof_of(call: ToolCallIR) -> str:
     """The signature that is a member of a call: on the OpenAI wire it is in ``extra_content``; "" for none."""
-    held = call.extra.get(PROOF)
-    vendors = held.values() if isinstance(held, Mapping) else ()
+    proofs = call.extra.get(PROOF)
+    vendors = proofs.values() if isinstance(proofs, Mapping) else ()
     found = (vendor.get("thought_signature") for vendor in vendors if isinstance(vendor, Mapping))
     return next((s for s in found if isinstance(s, str) and s), "")
 

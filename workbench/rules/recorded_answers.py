@@ -67,22 +67,22 @@ _NO_WITNESS = (Origin.RECONSTRUCTED, Origin.PASTED, Origin.PROBE)
 
 def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings of an exchange, explained by its answer, and what the contract got wrong about it."""
-    told = explain_refusal(case, findings)
+    explanation = explain_refusal(case, findings)
     witness = accepted_by(case.decoded) if case.is_recorded else ""
-    for finding in _weigh(case, told.findings, witness):
+    for finding in _weigh(case, explanation.findings, witness):
         yield _on_stand_in(case, finding)
-    if told.is_absent and told.chosen and case.response and case.response.error:
-        yield _absent_fault(case, told.chosen, case.response.error)
+    if explanation.is_absent and explanation.chosen and case.response and case.response.error:
+        yield _absent_fault(case, explanation.chosen, case.response.error)
         return
     if not _is_witness(case):
         return
-    judged = judge(findings, case.contract)
-    refused = judged.finding if judged.verdict is Verdict.REFUSES else None
+    judgement = judge(findings, case.contract)
+    refused = judgement.finding if judgement.verdict is Verdict.REFUSES else None
     if witness:
         if refused and refused.check and case.accepted is None:
             yield _wrong_refusal(case, refused, refused.check)
-    elif case.request is not None and is_about_the_request(told.refusal, case.status):
-        yield from _wrong_text(case, told, refused)
+    elif case.request is not None and is_about_the_request(explanation.refusal, case.status):
+        yield from _wrong_text(case, explanation, refused)
 
 
 def _is_witness(case: RuleContext) -> bool:
@@ -136,11 +136,11 @@ def _contradict(case: RuleContext, finding: Finding, accepted: AcceptedExchange)
     against = _contradiction(case, finding, accepted)
     is_here = accepted.exchange == case.decoded.index
     seen = f"status {case.status}" if is_here else f"the same bytes, in exchange {accepted.exchange + 1}"
-    said = f"{against.contract} should refuse this" if against.source else "most providers refuse this"
+    claim = f"{against.contract} should refuse this" if against.source else "most providers refuse this"
     bare = replace(finding, check=None, refusal="", values=NOTHING)
     if finding.breaks is not Breaks.REQUEST:
         yield replace(bare, severity=finding.unenforced or finding.severity, basis=Basis.FORM)
-    message = f"{accepted.by} accepted this ({seen}), and {said} ({finding.rule}): {finding.message}"
+    message = f"{accepted.by} accepted this ({seen}), and {claim} ({finding.rule}): {finding.message}"
     yield replace(
         bare,
         rule=DISAGREES.slug,
@@ -165,14 +165,14 @@ def _on_stand_in(case: RuleContext, finding: Finding) -> Finding:
     is_doubtful = finding.severity is Severity.ERROR and finding.basis is not Basis.RECORDING
     if not is_doubtful or not case.is_recorded or case.accepted is None or not is_on_stand_in(case, finding):
         return finding
-    said = "a stand-in: this recording does not contain the value that was sent"
-    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
+    reason = "a stand-in: this recording does not contain the value that was sent"
+    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), reason)
 
 
 def _rebuilt(finding: Finding) -> Finding:
     """A fault of a request that was rebuilt from a transcript, and whose turn was answered."""
-    said = "reconstructed from a transcript: the bytes sent are unknown, and the request was answered"
-    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
+    reason = "reconstructed from a transcript: the bytes sent are unknown, and the request was answered"
+    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), reason)
 
 
 def _with_evidence(finding: Finding, text: str) -> Finding:
@@ -203,8 +203,8 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
     error, label, chosen = case.response.error if case.response else None, case.contract.label, refusal.chosen
     if refusal.is_by_place:
         return  # the text does not say what is wrong
-    named = chosen if chosen and chosen.check else refused
-    check = named.check if named else None
+    nearest = chosen if chosen and chosen.check else refused
+    check = nearest.check if nearest else None
     if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
         check = known
         words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
@@ -226,11 +226,11 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
 
 def _is_said(check: EnforcedCheck, text: str) -> bool:
     """All of the template, its beginning, or a piece of it."""
-    said = plain(text)
-    behind_path = said.plain.partition(": ")[2] or said.plain
+    plain_text = plain(text)
+    behind_path = plain_text.plain.partition(": ")[2] or plain_text.plain
     if behind_path.strip() in plain(check.template).plain:
         return True
-    found = Template(check.template).find(said)
+    found = Template(check.template).find(plain_text)
     return found is not None and (found.weight == found.whole or found.leads)
 
 

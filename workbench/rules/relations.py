@@ -108,10 +108,10 @@ def _on_messages(case: RuleContext, query: OnMessages) -> Iterator[Finding]:
 
 @reads_fields
 def _on_fields(case: RuleContext) -> Iterator[Finding]:
-    asked = fact(case.contract, by_list).on_fields
-    for number, found in fact_of_fields(case.decoded, values_of_fields, asked):
-        if _may_hold(case, asked.relations[number]):
-            yield from _findings(case, asked.relations[number], found)
+    queries = fact(case.contract, by_list).on_fields
+    for number, found in fact_of_fields(case.decoded, values_of_fields, queries):
+        if _may_hold(case, queries.relations[number]):
+            yield from _findings(case, queries.relations[number], found)
 
 
 def _on_body(case: RuleContext, query: OnFields) -> Iterator[Finding]:
@@ -178,22 +178,22 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
     limit = next((str(argument) for word, argument in relation.test.single if word in _LIMITS), "")
     limit = limit or (str(compared[0]) if compared else "")
     name, value = path.rpartition(".")[2], show_value(found.value)
-    said = {"path": path, "field": name, "name": name, "param": path, "found": value, "value": value, "role": value}
-    said |= {"limit": limit, "most": limit} if limit else {}
-    said.update(("pattern", str(argument)) for word, argument in relation.test.single if word.endswith("matches"))
+    values = {"path": path, "field": name, "name": name, "param": path, "found": value, "value": value, "role": value}
+    values |= {"limit": limit, "most": limit} if limit else {}
+    values.update(("pattern", str(argument)) for word, argument in relation.test.single if word.endswith("matches"))
     if isinstance(found.value, str | list):
-        said["length"] = str(len(found.value))
+        values["length"] = str(len(found.value))
     around = found.pointer.rpartition("/")[0]
     span = case.decoded.place(REQUEST, around).span if around and relation.term else None
-    said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
+    values["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
     text = _text(relation, path, value, limit)
     is_somewhere = bool(relation.when.url) and not _url(case)
     text += f" (if the request goes to {relation.when.url[0]})" if is_somewhere else ""
     if relation.term:
-        return by_term(case, _rule(relation), relation.term, found.pointer, text, when=relation.name, values=said)
+        return by_term(case, _rule(relation), relation.term, found.pointer, text, when=relation.name, values=values)
     source = f"{relation.source} ({relation.date})"
     finding = case.finding(
-        _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=said, source=source,
+        _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=values, source=source,
         evidence=relation.note,
     )  # fmt: skip
     finding = replace(finding, breaks=Breaks.REQUEST)
@@ -208,11 +208,11 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     if relation.test.is_absent:
         return f"{path} is required here but missing{_beside(relation)}"
     word = next((word for word, _ in relation.test.single if word in _LIMITS), "")
-    told = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
+    limit_text = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
     compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
-    told = f": it must be below {limit}, the value of {compared}" if compared and limit else told
+    limit_text = f": it must be below {limit}, the value of {compared}" if compared and limit else limit_text
     where = _WHERE.get(relation.evidence, "here")
-    return f"{path} {quote(value)} is refused {where}{_beside(relation)}{told}"
+    return f"{path} {quote(value)} is refused {where}{_beside(relation)}{limit_text}"
 
 
 _WHERE = {
@@ -241,9 +241,9 @@ def _beside(relation: Relation) -> str:
 
 def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -> Finding:
     path = dotted_path(found.pointer[len(base(case.decoded)) :])
-    done = "ignores it" if relation.then == Consequence.IGNORED else "changes it"
+    effect = "ignores it" if relation.then == Consequence.IGNORED else "changes it"
     text = f"{path}: {relation.why}" if relation.why else (
-        f"{path} {quote(show_value(found.value))} has no effect: the provider accepts and {done}"
+        f"{path} {quote(show_value(found.value))} has no effect: the provider accepts and {effect}"
     )  # fmt: skip
     source = f"{relation.source} ({relation.date})"
     return case.finding(IGNORED, REQUEST, found.pointer, text, source=source, evidence=relation.note)

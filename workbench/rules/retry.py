@@ -108,7 +108,7 @@ def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding
 
     A failure that does not tell whether the effect was reached (a timeout) counts as carried out.
     """
-    done: dict[tuple[int, int], PastCall] = {}
+    first_calls: dict[tuple[int, int], PastCall] = {}
     names = {step.call.name: step.call for step in history}
     effects = {name for name, call in names.items() if has_effect(call, case.tools)}
     for step in history:
@@ -118,7 +118,7 @@ def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding
             or (step.is_failed and not UNSURE.search(step.outcome))
         ):
             continue
-        first = done.setdefault((step.digest, step.question), step)
+        first = first_calls.setdefault((step.digest, step.question), step)
         if first is step:
             yield from _effect_before(case, step)
         elif not is_told(case, step):
@@ -151,10 +151,10 @@ def _effect_before(case: RuleContext, step: PastCall) -> Iterator[Finding]:
         results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
         for call in _calls(seen.messages(REQUEST)):
             if _is_same(call, step.call) and call.id in results - here:
-                told = (
+                candidates = (
                     f"exchange {exchange + 1} has the same call ({quote(call.id)}) and its result, but got no response"
                 )
-                yield _effect(case, step, f"{told}; this request repeats the conversation without that call")
+                yield _effect(case, step, f"{candidates}; this request repeats the conversation without that call")
                 return
 
 
@@ -168,22 +168,22 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
 
 def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     """Steps that come again with the same outcome; the last of them tells."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for period in range(1, LONGEST_PERIOD + 1):
         for start, stop in _runs([(s.digest, _same_outcome(s), s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
-            if times < _least(last) or not last.is_answered or told & set(range(start, stop)):
+            if times < _least(last) or not last.is_answered or reported & set(range(start, stop)):
                 continue
-            told |= set(range(start, stop))
+            reported |= set(range(start, stop))
             if not is_told(case, last):
                 yield _loop(case, history[start:stop], period, times)
     for is_varied, what in ((False, "of {name} "), (True, "")):
         for start, stop in _runs([_shared_failure(s, is_varied=is_varied) for s in history], 1):
             run = history[start:stop]
             turns = len({step.turn for step in run})
-            if told & set(range(start, stop)) or turns < _least_varied(run[-1], is_varied=is_varied):
+            if reported & set(range(start, stop)) or turns < _least_varied(run[-1], is_varied=is_varied):
                 continue
-            told |= set(range(start, stop))
+            reported |= set(range(start, stop))
             if not is_told(case, run[-1]):
                 yield _repetition_finding(case, run, what.format(name=quote(run[-1].call.name, 60)))
 
@@ -207,8 +207,8 @@ def _least(last: PastCall) -> int:
 
 
 def _is_wait(call: ToolCallIR) -> bool:
-    held = call.input.values() if isinstance(call.input, Mapping) else ()
-    return bool(_WAITS.search(call.name or "")) or any(isinstance(v, str) and _SLEEP.search(v[:200]) for v in held)
+    arguments = call.input.values() if isinstance(call.input, Mapping) else ()
+    return bool(_WAITS.search(call.name or "")) or any(isinstance(v, str) and _SLEEP.search(v[:200]) for v in arguments)
 
 
 def _shared_failure(step: PastCall, *, is_varied: bool) -> object:

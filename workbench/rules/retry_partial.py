@@ -174,9 +174,9 @@ def _check_mixed(
     ids = {call.id for _, call in message.tool_calls() if call.id}
     for exchange, answer, after in incomplete:
         where = f"the response of exchange {exchange + 1}, which is incomplete"
-        left = ids & _ids(answer) - _ids(after)
-        for k, call in message.tool_calls() if left and ids & _ids(after) else ():
-            if call.id in left:
+        foreign_ids = ids & _ids(answer) - _ids(after)
+        for k, call in message.tool_calls() if foreign_ids and ids & _ids(after) else ():
+            if call.id in foreign_ids:
                 text = f"this call belongs to {where}; others next to it belong to the next attempt"
                 yield case.at(STALE, NodeRef(REQUEST, number, k), text)
         began, whole = _answer_text(answer), _answer_text(after)

@@ -202,8 +202,8 @@ def _ladder(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
 
 def _goes_on(then: ModelRequest, now: ModelRequest) -> bool:
     """Something was said behind the same history: no attempt at the same answer."""
-    held = len(then.messages)
-    return len(now.messages) > held and now.messages[:held] == then.messages
+    count = len(then.messages)
+    return len(now.messages) > count and now.messages[:count] == then.messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +257,12 @@ def _tools(then: ModelRequest, now: ModelRequest) -> list[_Change]:
 
 
 def _params(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> list[_Change]:
-    gone, new = [k for k in then if k not in now], [k for k in now if k not in then]
+    dropped, new = [k for k in then if k not in now], [k for k in now if k not in then]
     other = [k for k in now if k in then and now[k] != then[k]]
-    told = (("dropped", gone), ("added", new), ("changed", other))
+    changes = (("dropped", dropped), ("added", new), ("changed", other))
     return [
         _Change(f"{verb} {quote(key, 60)}", "" if verb == "dropped" else f"/{key}")
-        for verb, keys in told
+        for verb, keys in changes
         for key in keys[:_SHOWN]
     ]
 

@@ -45,19 +45,19 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _turns(case: RuleContext) -> Iterator[Finding]:
     """User and assistant by turns, the user first. Calls and their results take no turn."""
     answering = case.contract.closure.call_role
-    wanted, before = "user", ""
+    expected, before = "user", ""
     for number, message in enumerate(case.decoded.messages(REQUEST)):
         role = "assistant" if message.role == answering else message.role
         if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
-            if role != wanted:
+            if role != expected:
                 text = f"a message of role {quote(message.role)} " + (
                     f"after one of role {quote(before)}" if before else "at the beginning"
                 )
                 text += ": user and assistant must alternate"
-                said = {"role": message.role, "found": message.role, "before": before or message.role}
-                said["previous"] = str(number - 1)
-                yield by_term(case, ROLE_ORDER, "content.role-order", message.pointer, text, values=said)
-            wanted = "assistant" if role == "user" else "user"
+                values = {"role": message.role, "found": message.role, "before": before or message.role}
+                values["previous"] = str(number - 1)
+                yield by_term(case, ROLE_ORDER, "content.role-order", message.pointer, text, values=values)
+            expected = "assistant" if role == "user" else "user"
         before = message.role
 
 
@@ -67,8 +67,8 @@ def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Fi
         allowed = order.get(one.role)
         if isinstance(allowed, list) and other.role not in allowed:
             text = f"a message of role {quote(other.role)} after one of role {quote(one.role)}"
-            said = {"role": other.role, "found": other.role, "before": one.role, "previous": str(number)}
-            yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=said)
+            values = {"role": other.role, "found": other.role, "before": one.role, "previous": str(number)}
+            yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=values)
 
 
 def _no_user(case: RuleContext) -> Iterator[Finding]:
@@ -92,9 +92,9 @@ def _calls(case: RuleContext, *, may_follow_model: bool) -> Iterator[Finding]:
         if message.role == answering and is_refused and any(message.tool_calls()):
             place = "in the first turn of the history" if is_beginning else "directly after another model turn"
             text = f"tool calls {place}: they must follow a user message or tool results"
-            said = {"role": message.role, "found": message.role, "before": before or message.role}
+            values = {"role": message.role, "found": message.role, "before": before or message.role}
             where, when = message.pointer, "call-after-model"
-            yield by_term(case, ROLE_ORDER, "content.role-order", where, text, when=when, values=said)
+            yield by_term(case, ROLE_ORDER, "content.role-order", where, text, when=when, values=values)
         before = before if message.role in INSTRUCTING else message.role
 
 
@@ -108,9 +108,9 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
     for n, _ in case.suspects(_is_system):
         what = _why_misplaced(case, place, n, messages)
         if what:
-            said = {"role": messages[n].role, "found": messages[n].role}
+            values = {"role": messages[n].role, "found": messages[n].role}
             pointer = messages[n].pointer
-            yield by_term(case, SYSTEM_POSITION, "content.system-position", pointer, what, when=when, values=said)
+            yield by_term(case, SYSTEM_POSITION, "content.system-position", pointer, what, when=when, values=values)
 
 
 def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:

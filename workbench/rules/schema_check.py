@@ -41,8 +41,8 @@ class JudgedSchema:
 def dialects(provider: str | None = None) -> list[tuple[Contract, Dialect]]:
     """Every dialect that somebody knows something of; those of one contract where it is named."""
     if provider:
-        chosen = contracts.get(provider)
-        return [(chosen, dialect) for dialect in of_contract(chosen).values()]
+        contract = contracts.get(provider)
+        return [(contract, dialect) for dialect in of_contract(contract).values()]
     return [(c, d) for name in contracts.names() for c, d in _modes(name)]
 
 

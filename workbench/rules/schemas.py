@@ -112,52 +112,52 @@ def _dialects(contract: Contract) -> Mapping[str, Dialect]:
 
 def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Declarations of another shape."""
-    for noticed in request.anomalies:
-        if noticed.slug == MALFORMED.slug:
-            lacks = noticed.lacks
-            when, said = ("missing-field", {"field": lacks, "found": lacks}) if lacks else ("", {})
-            said |= _declaration_values(case, noticed.pointer)
-            finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
+    for anomaly in request.anomalies:
+        if anomaly.slug == MALFORMED.slug:
+            lacks = anomaly.lacks
+            when, values = ("missing-field", {"field": lacks, "found": lacks}) if lacks else ("", {})
+            values |= _declaration_values(case, anomaly.pointer)
+            finding = case.finding(MALFORMED, REQUEST, anomaly.pointer, anomaly.message, when=when, values=values)
             yield finding if enforced_exactly(case, MALFORMED, when, "") else as_unproved(finding)
 
 
 def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Tools of a type that this provider does not accept."""
-    taken = case.contract.term("schema.tool-types")
-    for tool in request.tools if isinstance(taken, list) else ():
+    accepted = case.contract.term("schema.tool-types")
+    for tool in request.tools if isinstance(accepted, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
-            if isinstance(kind, str) and not any(matches_glob(kind, glob) for glob in taken):
-                text = f"tools of type {quote(kind)} are not accepted, only {', '.join(taken)}"
-                said = {
+            if isinstance(kind, str) and not any(matches_glob(kind, glob) for glob in accepted):
+                text = f"tools of type {quote(kind)} are not accepted, only {', '.join(accepted)}"
+                template_values = {
                     **_tool_values(tool),
                     "found": kind,
-                    "names": ", ".join(taken),
+                    "names": ", ".join(accepted),
                     **_declaration_values(case, tool.pointer),
                 }
                 rule = get_rule("schema.tool-type")
-                yield by_term(case, rule, "schema.tool-types", pointer, text, when="tool-type", values=said)
+                yield by_term(case, rule, "schema.tool-types", pointer, text, when="tool-type", values=template_values)
 
 
 def _check_outputs(case: RuleContext) -> Iterator[Finding]:
     """Schemas of structured outputs that are no JSON Schema, or that the provider cannot enforce."""
     for place in protocols.traits(case.decoded.protocol).output_schemas:
-        for pointer, written in values(case.decoded, place):
-            schema = _read_output(written)
+        for pointer, output_schema in values(case.decoded, place):
+            schema = _read_output(output_schema)
             if schema is None:
                 continue  # the word "json" of Ollama
             for issue in _output_issues(case, pointer, schema)[:MOST_OF_A_TOOL]:
-                at = pointer if isinstance(written, str) else f"{pointer}{issue.pointer}"
+                at = pointer if isinstance(output_schema, str) else f"{pointer}{issue.pointer}"
                 text = f"the response schema: {issue.message}"
                 finding = case.finding(_RULE_OF[issue.kind], REQUEST, at, text, source=issue.source, when=issue.when)
                 yield replace(as_unproved(finding), severity=ERROR if issue.source else WARNING)
 
 
-def _read_output(written: JsonValue) -> JsonValue:
+def _read_output(value: JsonValue) -> JsonValue:
     """A schema as a value; Converse has it as text. None for text that is no object."""
-    if not isinstance(written, str):
-        return written
+    if not isinstance(value, str):
+        return value
     try:
-        return loads(written) if written.lstrip().startswith("{") else None
+        return loads(value) if value.lstrip().startswith("{") else None
     except ValueError:
         return None
 
@@ -206,14 +206,14 @@ def _check_replayed(case: RuleContext) -> Iterator[Finding]:
             for k, call in message.tool_calls():
                 if not re.fullmatch(pattern, call.name or ""):
                     text = f"the name {quote(call.name)} of a call in the history does not match {pattern}"
-                    said = _of_name(call.name or "", pattern)
-                    yield case.at(NAME, NodeRef(REQUEST, n, k), text, name="name", when=REPLAYED, values=said)
+                    values = _of_name(call.name or "", pattern)
+                    yield case.at(NAME, NodeRef(REQUEST, n, k), text, name="name", when=REPLAYED, values=values)
     if isinstance(most, int) and enforced_exactly(case, TOO_MANY, REPLAYED):
         for _, message in case.suspects(_has_many, most):
             count = sum(1 for _ in message.tool_calls())
-            said = {"limit": str(most), "length": str(count), "found": str(count)}
+            values = {"limit": str(most), "length": str(count), "found": str(count)}
             pointer, text = f"{message.pointer}/tool_calls", f"{count} replayed calls in one turn, at most {most}"
-            yield case.finding(TOO_MANY, REQUEST, pointer, text, when=REPLAYED, values=said)
+            yield case.finding(TOO_MANY, REQUEST, pointer, text, when=REPLAYED, values=values)
 
 
 @asked_of(ToolCallIR)
@@ -229,9 +229,9 @@ def _has_many(message: Message, most: int) -> bool:
 def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     most = case.contract.term("schema.max-tools")
     if isinstance(most, int) and len(request.tools) > most:
-        said = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
+        values = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
         text = f"{len(request.tools)} tools, at most {most}"
-        yield _from(case, "schema.max-tools", TOO_MANY, _tools_at(case), text, values=said)
+        yield _from(case, "schema.max-tools", TOO_MANY, _tools_at(case), text, values=values)
     yield from _strict_tools(case, [tool for tool in request.tools if tool.strict], request.tools)
     seen: dict[str, ToolDef] = {}
     for tool in request.tools:
@@ -239,8 +239,8 @@ def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
             continue
         if tool.name in seen:
             text = f"a second tool is named {quote(tool.name)}"
-            said = {"name": tool.name, "found": tool.name}
-            finding = _from(case, "schema.unique-names", DUPLICATE, _name_of(case, tool), text, values=said)
+            values = {"name": tool.name, "found": tool.name}
+            finding = _from(case, "schema.unique-names", DUPLICATE, _name_of(case, tool), text, values=values)
             yield replace(finding, related=(seen[tool.name].pointer,))
         seen.setdefault(tool.name, tool)
 
@@ -254,9 +254,9 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
     """Keywords that strict tools must have together."""
     most = case.contract.term("schema.strict.max-tools")
     if isinstance(most, int) and len(strict) > most:
-        said = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
+        values = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
         text = f"{len(strict)} strict tools, at most {most}"
-        yield by_term(case, STRICT, "schema.strict.max-tools", _tools_at(case), text, when="too-complex", values=said)
+        yield by_term(case, STRICT, "schema.strict.max-tools", _tools_at(case), text, when="too-complex", values=values)
     if strict and case.contract.term("schema.strict.all-tools"):
         for tool in tools:
             if not tool.strict and tool.schema is not None:
@@ -301,8 +301,8 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
     if tool.schema is None:
         if case.contract.term("schema.parameters-required") and not _is_defined_there(case, tool):
             message = f"the tool {quote(tool.name)} has no parameters"
-            holder, said = _holder(case, tool), _tool_values(tool)
-            yield _from(case, "schema.parameters-required", NO_PARAMETERS, holder, message, values=said)
+            holder, values = _holder(case, tool), _tool_values(tool)
+            yield _from(case, "schema.parameters-required", NO_PARAMETERS, holder, message, values=values)
         return
     pointer, mode = None, "strict" if tool.strict and "strict" in known else PLAIN
     if "json-schema" in known:
@@ -314,8 +314,8 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
     if issues and pointer is None:
         pointer = _first(case, tool, _SCHEMAS) or tool.pointer
     for issue in issues[:MOST_OF_A_TOOL]:
-        said = {**_tool_values(tool), **_words_of(issue, schema)}
-        yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", said)
+        values = {**_tool_values(tool), **_words_of(issue, schema)}
+        yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", values)
 
 
 def _is_defined_there(case: RuleContext, tool: ToolDef) -> bool:
@@ -349,10 +349,14 @@ def _describes_object(root: JsonValue) -> bool:
     return any(isinstance(name, str) and name.lower() == "object" for name in names)
 
 
-def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, said: Mapping[str, str]) -> Finding:
+def _finding(
+    case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, template_values: Mapping[str, str]
+) -> Finding:
     rule = _RULE_OF[issue.kind]
     message = f"tool {quote(tool.name)}: {issue.message}"
-    finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when, values=said)
+    finding = case.finding(
+        rule, REQUEST, pointer, message, source=issue.source, when=issue.when, values=template_values
+    )
     enforced = next((e for e in case.contract.checks_of(rule.slug) if e.when in ("", issue.when)), None)
     severity = ERROR if issue.source else WARNING  # a fact of the contract, or a fault nobody is known to refuse
     if enforced is None:  # the text that is known belongs to another fault of this rule
@@ -362,26 +366,26 @@ def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, 
 
 def _tool_values(tool: ToolDef) -> dict[str, str]:
     """Name and number of a tool; of one in a group of functions the number in it, and the group's."""
-    said = {"name": tool.name or ""}
+    found = {"name": tool.name or ""}
     numbers = re.findall(r"/(\d+)", tool.pointer)
     if len(numbers) == 2:
-        said |= {"group": numbers[0], "tool": numbers[1]}
-    return said
+        found |= {"group": numbers[0], "tool": numbers[1]}
+    return found
 
 
 def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
     """Subject of an issue, in all words that providers use for it."""
     at = issue.pointer.removesuffix(f"/{escape(issue.keyword)}")
     is_parsed = issue.kind == lint.KEYWORD
-    said = {"keyword": issue.keyword, "found": issue.keyword, "key": issue.property, "context": context(at)}
-    said["place"] = f"#{at}"
-    said["path"] = by_index(schema, at) if is_parsed else by_name(at)
+    words = {"keyword": issue.keyword, "found": issue.keyword, "key": issue.property, "context": context(at)}
+    words["place"] = f"#{at}"
+    words["path"] = by_index(schema, at) if is_parsed else by_name(at)
     if issue.keyword == "$ref":
         node = resolve(schema, f"#{at}")
-        said["ref"] = str(node.get("$ref", "")) if isinstance(node, dict) else ""
+        words["ref"] = str(node.get("$ref", "")) if isinstance(node, dict) else ""
     if issue.size:
-        said |= {"length": str(issue.size[0]), "found": str(issue.size[0]), "limit": str(issue.size[1])}
-    return said
+        words |= {"length": str(issue.size[0]), "found": str(issue.size[0]), "limit": str(issue.size[1])}
+    return words
 
 
 def _name(case: RuleContext, tool: ToolDef) -> Iterator[Finding]:
@@ -394,8 +398,8 @@ def _name(case: RuleContext, tool: ToolDef) -> Iterator[Finding]:
     else:
         message = f"the tool name {quote(tool.name)} does not match {pattern}"
     when = "too-long" if shorter else "pattern"
-    said = {**_tool_values(tool), **_of_name(tool.name, pattern)}
-    yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=said)
+    values = {**_tool_values(tool), **_of_name(tool.name, pattern)}
+    yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=values)
 
 
 def _is_built_in(tool: ToolDef) -> bool:

@@ -95,10 +95,10 @@ def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Itera
             yield from in_tools
         yield from in_params
     is_asked = side == REQUEST
-    chosen = (
+    messages = (
         (m for _, m in case.suspects(_is_telling)) if is_asked else filter(_is_telling, case.decoded.messages(side))
     )
-    yield from (place for m in chosen for leaf in leaves(m) for place in _of_leaf(m, leaf))
+    yield from (place for m in messages for leaf in leaves(m) for place in _of_leaf(m, leaf))
 
 
 def _places_in_fields(
@@ -122,8 +122,8 @@ def _is_telling(message: Message) -> bool:
     found = [
         (text, key)
         for part in message.parts
-        for held, name, key, text in texts(part)
-        if len(text) >= _LEAST and not _is_state(held, name)
+        for holder, name, key, text in texts(part)
+        if len(text) >= _LEAST and not _is_state(holder, name)
     ]
     may_be = _may_have("\n".join([text for text, _ in found])) or any(
         _family_of(key) for _, key in found
@@ -163,8 +163,8 @@ def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterato
 
 
 def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
-    told = _family_of(name) if len(text) >= _LEAST else None
-    if told and told is not Family.COOKIE and is_secret(text.encode("utf-8", "replace"), told):
+    family = _family_of(name) if len(text) >= _LEAST else None
+    if family and family is not Family.COOKIE and is_secret(text.encode("utf-8", "replace"), family):
         return (_Secret(0, len(text), kind_of(name.encode("utf-8", "replace"))),)
     return _in_text(text)
 

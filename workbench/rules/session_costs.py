@@ -148,10 +148,10 @@ def _turn(
     decoded: DecodedExchange, request: ModelRequest, contract: Contract, conversation: int, prices: Prices
 ) -> TurnCost:
     usage = decoded.response.usage if decoded.response else None
-    counted = _prompt(usage)
+    counted_tokens = _prompt(usage)
     added = overhead(contract, request)
     weights = _weights(decoded, request)
-    prompt = counted if counted is not None else sum(weights) // limits.BYTES_PER_TOKEN + added
+    prompt = counted_tokens if counted_tokens is not None else sum(weights) // limits.BYTES_PER_TOKEN + added
     added = min(added, prompt)
     system, tools, history, new = _share(prompt - added, weights)
     wrote = usage.output if usage and usage.output is not None else _output_bytes(decoded) // limits.BYTES_PER_TOKEN
@@ -169,7 +169,7 @@ def _turn(
         cache_write=(usage.cache_write or 0) if usage else 0,
         output=wrote,
         reasoning=usage.reasoning if usage else None,
-        is_counted=counted is not None and bool(usage and usage.output is not None),
+        is_counted=counted_tokens is not None and bool(usage and usage.output is not None),
         price=prices.of(request.model) or (prices.of(decoded.response.model) if decoded.response else None),
         least_cached=least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS,
     )
@@ -199,8 +199,8 @@ def _weights(decoded: DecodedExchange, request: ModelRequest) -> tuple[int, int,
     last = max((n for n, m in enumerate(request.messages) if m.role in ANSWERING), default=-1)
     sizes = [(n, m.role, _size(decoded, m.pointer)) for n, m in enumerate(request.messages)]
     system = beside + sum(size for _, role, size in sizes if role in ("system", "developer"))
-    said = [(n, size) for n, role, size in sizes if role not in ("system", "developer")]
-    return system, tools, sum(size for n, size in said if n <= last), sum(size for n, size in said if n > last)
+    messages = [(n, size) for n, role, size in sizes if role not in ("system", "developer")]
+    return system, tools, sum(size for n, size in messages if n <= last), sum(size for n, size in messages if n > last)
 
 
 def _size(decoded: DecodedExchange, pointer: str) -> int:
@@ -238,17 +238,17 @@ def _saving(place: str, turns: Sequence[TurnCost], prefixes: Sequence[int]) -> S
     anew = [max(0, prefix - turn.cache_read) for turn in turns[1:]]
     if not any(anew):
         return Saving(place, 0, 0.0 if first.price else None, "it is already read from the cache")
-    written = max(0, prefix - first.cache_read - first.cache_write)
-    return Saving(place, sum(anew), _dollars(turns, anew, written))
+    cache_tokens = max(0, prefix - first.cache_read - first.cache_write)
+    return Saving(place, sum(anew), _dollars(turns, anew, cache_tokens))
 
 
-def _dollars(turns: Sequence[TurnCost], anew: Sequence[int], written: int) -> float | None:
+def _dollars(turns: Sequence[TurnCost], anew: Sequence[int], cache_tokens: int) -> float | None:
     first = turns[0].price
     if first is None or any(turn.price is None for turn in turns):
         return None
     rates = [turn.price for turn in turns[1:]]
     gained = sum(n * (price.input - price.cache_read) for n, price in zip(anew, rates, strict=True) if price)
-    return (gained - written * (first.cache_write - first.input)) / 1e6
+    return (gained - cache_tokens * (first.cache_write - first.input)) / 1e6
 
 
 def _sum(found: Iterable[Saving]) -> Saving:

@@ -50,20 +50,20 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
     """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
     was_sent = not case.decoded.exchange.is_transcript
-    named = {(a.pointer, a.message): _anomaly_fault(a) for a in case.request_anomalies if a.slug == SHAPE.slug}
+    faults = {(a.pointer, a.message): _anomaly_fault(a) for a in case.request_anomalies if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
-        when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
+        when, values = faults.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
         if when and was_sent and enforced_exactly(case, SHAPE, when):
-            yield case.finding(SHAPE, REQUEST, finding.pointer, finding.message, when=when, values=said)
+            yield case.finding(SHAPE, REQUEST, finding.pointer, finding.message, when=when, values=values)
             continue
         finding = finding if enforced_exactly(case, SHAPE, "") else replace(as_unproved(finding), source="")
         yield replace(finding, severity=Severity.ERROR) if when == "not-a-list" else finding
 
 
-def _anomaly_fault(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
+def _anomaly_fault(anomaly: Anomaly) -> tuple[str, Mapping[str, str]]:
     """Fault that an anomaly of a request is, and the provider's words for it; empty for any other."""
     for pattern, when in _FORMS:
-        found = pattern.fullmatch(noticed.message)
+        found = pattern.fullmatch(anomaly.message)
         if found:
             return when, found.groupdict() | ({"field": _FIELDS[when]} if when in _FIELDS else {})
     return "", {}
@@ -91,8 +91,8 @@ def _roles(case: RuleContext) -> Iterator[Finding]:
     foreign = () if results in (None, "tool", LEGACY_ROLE) else ("tool", LEGACY_ROLE)
     for _, message in case.suspects(_is_of_other_role, (*map(str, known), *foreign)):
         text = f"role {quote(message.role)} is not known to {case.contract.title}; known: {', '.join(map(str, known))}"
-        said = {"role": message.role, "found": message.role}
-        yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=said)
+        values = {"role": message.role, "found": message.role}
+        yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=values)
 
 
 def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
@@ -110,10 +110,10 @@ def _types(case: RuleContext) -> Iterator[Finding]:
             if _is_of_other_type(part, tuple(map(str, known))):
                 kind = part.type if isinstance(part, Opaque) else ""
                 text = f"content blocks of type {quote(kind)} are not known to {case.contract.title}"
-                said = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
+                values = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
                 pointer = case.pointer(NodeRef(REQUEST, n, k))
                 rule = SHAPE if kind.endswith("text") else PART  # a text by its name on another wire is no other kind
-                yield by_term(case, rule, "content.block-types", pointer, text, when="block-type", values=said)
+                yield by_term(case, rule, "content.block-types", pointer, text, when="block-type", values=values)
 
 
 def _has_other_type(message: Message, known: tuple[str, ...]) -> bool:

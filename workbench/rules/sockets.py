@@ -118,8 +118,10 @@ def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
     who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
     url = decoded.exchange.request.url if decoded.exchange.request else ""
     meaning = _reason(code, reason, split_url(url).hostname or "") or (known.text if known else _range(code))
-    said = f", saying {quote(reason, 120)}" if reason else ""
-    yield _finding(decoded, CLOSED, side, f"the {who} closed the connection with {code}{said}: {meaning}", (number,))
+    reason_text = f", saying {quote(reason, 120)}" if reason else ""
+    yield _finding(
+        decoded, CLOSED, side, f"the {who} closed the connection with {code}{reason_text}: {meaning}", (number,)
+    )
 
 
 def _is_fault(frame: Frame) -> bool:
@@ -150,8 +152,8 @@ class _CloseCode(NamedTuple):
 
 @cache
 def _table() -> Mapping[str, JsonValue]:
-    held = safeyaml.load(resources.close_codes(), name="close_codes.yaml")
-    return held if isinstance(held, dict) else {}
+    table = safeyaml.load(resources.close_codes(), name="close_codes.yaml")
+    return table if isinstance(table, dict) else {}
 
 
 @cache

@@ -108,8 +108,8 @@ def _find_answer(case: RuleContext, name: str) -> tuple[int, ModelResponse] | No
 def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding | None:
     """The answer that is named was not kept, or is not this server's."""
     where, before = f"exchange {exchange + 1}", case.peek(exchange)
-    asked = before.request if before else None
-    is_stored = False not in (answer.params.get("store"), asked.params.get("store") if asked else None)
+    request = before.request if before else None
+    is_stored = False not in (answer.params.get("store"), request.params.get("store") if request else None)
     if not is_stored and not (before and _share_connection(before, case.decoded)):
         return _finding(
             case, f"{where}, whose response this request names, was sent with store false: the server did not store it"
@@ -151,9 +151,11 @@ def _check_answer(case: RuleContext) -> Finding | None:
     exchange, before = case.earlier.answers[-1]
     was, now = _input(before.usage), _input(answer.usage)
     if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
-        told = f"exchange {exchange + 1} reported {was:,} input tokens, this one {now:,}"
+        evidence = f"exchange {exchange + 1} reported {was:,} input tokens, this one {now:,}"
         return _finding(
-            case, "the model did not get that conversation: the response reports fewer input tokens than before", told
+            case,
+            "the model did not get that conversation: the response reports fewer input tokens than before",
+            evidence,
         )
     if now is None and _asks(answer):
         return _finding(case, "the response asks what the request refers to", _evidence(case), weaker(LOST))
@@ -177,10 +179,10 @@ def _evidence(case: RuleContext) -> str:
     answer = case.response
     if answer is None or not answer.messages:
         return ""
-    told = [] if (now := _input(answer.usage)) is None else [f"the response reports {now:,} input tokens"]
+    notes = [] if (now := _input(answer.usage)) is None else [f"the response reports {now:,} input tokens"]
     if _asks(answer):
-        told.append(f"the response asks: {quote(_text(answer.messages[0]))}")
-    return " · ".join(told)
+        notes.append(f"the response asks: {quote(_text(answer.messages[0]))}")
+    return " · ".join(notes)
 
 
 def _asks(answer: ModelResponse) -> bool:

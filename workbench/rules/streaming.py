@@ -78,29 +78,29 @@ def check(case: RuleContext) -> Iterator[Finding]:
             "the request turned streaming on, but the response is one body: clients that read only streams fail here"
         )
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
-    if not any(noticed.slug in _BY_SLUG for noticed in answer.anomalies):  # else those say why it is not whole
+    if not any(anomaly.slug in _BY_SLUG for anomaly in answer.anomalies):  # else those say why it is not whole
         yield from _check_completeness(case, answer)
     yield from _check_names(case, answer)
-    for noticed in answer.anomalies:
-        rule = _BY_SLUG.get(noticed.slug.removesuffix(UNUSUAL).removesuffix(MILD))
-        if rule and not _is_explained(case, noticed):
-            shown = weaker(rule) if _is_mild(case, noticed) else rule
-            if noticed.slug.endswith(UNUSUAL):
-                shown = weaker(rule, Severity.INFO)
+    for anomaly in answer.anomalies:
+        rule = _BY_SLUG.get(anomaly.slug.removesuffix(UNUSUAL).removesuffix(MILD))
+        if rule and not _is_explained(case, anomaly):
+            final_rule = weaker(rule) if _is_mild(case, anomaly) else rule
+            if anomaly.slug.endswith(UNUSUAL):
+                final_rule = weaker(rule, Severity.INFO)
             if rule is EMPTY_CHOICES and case.request is None:
-                shown = weaker(rule, Severity.INFO)  # it may have been asked for
-            message, seen, kind = noticed.message, "", ""
+                final_rule = weaker(rule, Severity.INFO)  # it may have been asked for
+            message, seen, kind = anomaly.message, "", ""
             if rule is ERROR_EVENT and answer.error:
                 refusal = refusal_of(answer.error, case.decoded)
                 message = in_stream(message, refusal, known_as(answer.error, case.contract.name))
                 seen, kind = evidence(answer.error), refusal.kind.name if refusal else ""
-            found = case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
+            found = case.finding(final_rule, RESPONSE, anomaly.pointer, message, events=anomaly.events, evidence=seen)
             yield replace(found, kind=kind)
 
 
 def _check_names(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """Calls of which no event has the name: no client knows which tool to run."""
-    is_noticed = any(noticed.slug in _BY_SLUG for noticed in answer.anomalies)  # then the name went elsewhere
+    is_noticed = any(anomaly.slug in _BY_SLUG for anomaly in answer.anomalies)  # then the name went elsewhere
     if not answer.is_stream or answer.error or not answer.is_complete or is_noticed:
         return
     for n, message in enumerate(answer.messages):
@@ -127,15 +127,15 @@ def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Fi
             return
 
 
-def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:
+def _is_explained(case: RuleContext, anomaly: Anomaly) -> bool:
     """Asked for by the client, or made by whoever wrote the recording."""
-    if noticed.slug.removesuffix(UNUSUAL) == EMPTY_CHOICES.slug and case.request:
+    if anomaly.slug.removesuffix(UNUSUAL) == EMPTY_CHOICES.slug and case.request:
         options = case.request.params.get("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
-    if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
+    if anomaly.slug == FINISH.slug and case.request and case.request.tool_choice:
         return case.request.tool_choice.mode in ("tool", "any")  # some then say "stop", although the call is there
     return _is_synthesised(case) and (
-        noticed.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, noticed)
+        anomaly.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, anomaly)
     )
 
 
@@ -145,21 +145,21 @@ def _is_synthesised(case: RuleContext) -> bool:
     return exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised"
 
 
-def _is_unterminated_answer(case: RuleContext, noticed: Anomaly) -> bool:
+def _is_unterminated_answer(case: RuleContext, anomaly: Anomaly) -> bool:
     """The terminal event alone is missing: the answer is complete."""
-    return noticed.slug == NO_TERMINATOR.slug and case.response is not None and case.response.finish_reason is not None
+    return anomaly.slug == NO_TERMINATOR.slug and case.response is not None and case.response.finish_reason is not None
 
 
-def _is_mild(case: RuleContext, noticed: Anomaly) -> bool:
+def _is_mild(case: RuleContext, anomaly: Anomaly) -> bool:
     """The fault is there and does no harm: the answer is whole, or repeats what it was sent."""
-    if noticed.slug.endswith(MILD):
+    if anomaly.slug.endswith(MILD):
         return True
-    if noticed.slug == ENCODING.slug:
-        return _was_sent(case) or not _is_cut(case, noticed)
-    if noticed.slug == ID.slug:
-        is_joined = noticed.pointer != "/id" and not _ITEM.fullmatch(noticed.pointer)
-        return not is_joined or _is_said_of_the_call(case, noticed)
-    return _is_unterminated_answer(case, noticed)
+    if anomaly.slug == ENCODING.slug:
+        return _was_sent(case) or not _is_cut(case, anomaly)
+    if anomaly.slug == ID.slug:
+        is_joined = anomaly.pointer != "/id" and not _ITEM.fullmatch(anomaly.pointer)
+        return not is_joined or _is_said_of_the_call(case, anomaly)
+    return _is_unterminated_answer(case, anomaly)
 
 
 _ITEM = regex.compile(r"/output/\d+/id")
@@ -169,21 +169,21 @@ _CUT = regex.compile("\ufffd\ufffd|[\ud800-\udfff]")
 """Halves of a character, decoded alone: two replacement characters or more. A single one a model may have written."""
 
 
-def _is_cut(case: RuleContext, noticed: Anomaly) -> bool:
+def _is_cut(case: RuleContext, anomaly: Anomaly) -> bool:
     texts = (
         leaf.value
         for message in case.decoded.messages(RESPONSE)
         for leaf in leaves(message)
-        if leaf.pointer.startswith(noticed.pointer)
+        if leaf.pointer.startswith(anomaly.pointer)
     )
     return any(isinstance(text, str) and _CUT.search(text) for text in texts)
 
 
-def _is_said_of_the_call(case: RuleContext, noticed: Anomaly) -> bool:
+def _is_said_of_the_call(case: RuleContext, anomaly: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
     flawed = case.closure.flawed_from(len(case.decoded.messages(REQUEST)))
     twins = (line.call for line in flawed if line.call and line.call.side == RESPONSE and line.twin)
-    return any(case.pointer(call, "id") == noticed.pointer for call in twins)
+    return any(case.pointer(call, "id") == anomaly.pointer for call in twins)
 
 
 def _was_sent(case: RuleContext) -> bool:

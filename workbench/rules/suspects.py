@@ -60,8 +60,8 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     is_explained = any(f.side == REQUEST and f.basis is Basis.RECORDING and f.severity is Severity.ERROR for f in found)
     for finding in found:
         if is_open and error and not is_explained and (finding.rule, finding.side) == (ANSWER_ERROR.slug, RESPONSE):
-            named = named_place(case, error, refusal_of(error, case.decoded))
-            yield _narrowed_down(case, finding, _suspects(case, error, found), named)
+            stated_place = named_place(case, error, refusal_of(error, case.decoded))
+            yield _narrowed_down(case, finding, _suspects(case, error, found), stated_place)
         else:
             yield finding
 
@@ -84,7 +84,7 @@ def _narrowed_down(
     if len(ranked) == 1 and error_place and error_place.span and error_place.pointer == ranked[0][0]:
         return replace(finding, side=REQUEST, pointer=error_place.pointer, span=error_place.span, events=())
     places = [pointer for pointer, _ in ranked]
-    told = "; ".join(
+    suspects_text = "; ".join(
         f"{n}. {at} ({', '.join(dict.fromkeys(r.words for r in why))})" for n, (at, why) in enumerate(ranked, 1)
     )
     number = finding.exchange + 1
@@ -95,7 +95,7 @@ def _narrowed_down(
         pointer=places[0],
         span=case.decoded.place(REQUEST, places[0]).span,
         events=(),
-        message=f"{finding.message}; suspected: {told}",
+        message=f"{finding.message}; suspected: {suspects_text}",
         evidence="; ".join(filter(None, (finding.evidence, how))),
         related=tuple(places[1:]),
     )
@@ -131,8 +131,8 @@ def _named_places(case: RuleContext, error: ApiError, text: str) -> Iterator[str
         body = loads(case.decoded.request_text)
     except WireError:
         return
-    named = error_parameters(body, text, error.param or "", case.decoded)
-    yield from (each.pointer for each in named if each.how not in _SAID_OFTEN)
+    parameters = error_parameters(body, text, error.param or "", case.decoded)
+    yield from (each.pointer for each in parameters if each.how not in _SAID_OFTEN)
 
 
 def _new_places(case: RuleContext, text: str) -> Iterator[tuple[str, _Reason]]:
@@ -183,5 +183,7 @@ def _is_named(pointer: str, value: JsonValue, text: str) -> bool:
     name = pointer.rpartition("/")[2].lower()
     if says_name(text, pointer.rpartition("/")[2]):
         return True
-    said = value.lower() if isinstance(value, str) and len(value) <= 80 else ""
-    return any(word and not word.isdecimal() and word not in _SAID_OFTEN and word in words for word in (name, said))
+    value_text = value.lower() if isinstance(value, str) and len(value) <= 80 else ""
+    return any(
+        word and not word.isdecimal() and word not in _SAID_OFTEN and word in words for word in (name, value_text)
+    )

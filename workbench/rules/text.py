@@ -77,8 +77,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
-        left = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
-        yield from (finding for finding in left if finding.rule == MALFORMED.slug)
+        findings = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
+        yield from (finding for finding in findings if finding.rule == MALFORMED.slug)
         return
     for call in calls[:MOST]:
         yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer, text)
@@ -102,8 +102,8 @@ def _is_apart(part: Reasoning, message: Message) -> bool:
 
 def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
     """The same call is among the tool calls of the answer, too."""
-    parsed = (made for message in answer.messages for _, made in message.tool_calls())
-    return any((made.name, made.input) == (call.name, call.input) for made in parsed)
+    parsed = (call_made for message in answer.messages for _, call_made in message.tool_calls())
+    return any((call_made.name, call_made.input) == (call.name, call.input) for call_made in parsed)
 
 
 def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
@@ -150,8 +150,8 @@ def _is_asked_for(case: RuleContext, call: TextCall, text: str) -> bool:
     label = text[: call.start].rpartition("\n")[2].strip()  # as of ReAct's "Action Input:"
     opening = label or f"{text[call.start : call.end].partition(call.name)[0].strip()}".rpartition("\n")[2]
     opening = opening if len(opening) >= len("call") else f"{opening}{call.name}"
-    asked = (part for message in request.messages if message.role != "assistant" for part in message.parts)
-    return any(isinstance(part, Text) and opening in part.text for part in (*request.system, *asked))
+    request_parts = (part for message in request.messages if message.role != "assistant" for part in message.parts)
+    return any(isinstance(part, Text) and opening in part.text for part in (*request.system, *request_parts))
 
 
 def _in_reasoning(
@@ -162,8 +162,8 @@ def _in_reasoning(
     calls = [call for call in find(text, tuple(case.tools.values())) if not text[call.end :].strip()]
     if not calls or any(True for _ in message.tool_calls()) or not answer.is_complete:
         return
-    said = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
-    rule = weaker(IN_REASONING) if said else IN_REASONING
+    has_text = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+    rule = weaker(IN_REASONING) if has_text else IN_REASONING
     for call in calls[-1:]:
         ending = f"a call to {_call_words(call)} in {call.format} markup"
         what = f"the reasoning ends with {ending}, but the response has no call"

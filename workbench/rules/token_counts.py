@@ -54,8 +54,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if total is not None and most and total > most:
         text = f"{total - most:,} of the {total:,} total tokens are in no other count; they may be hidden reasoning"
         yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
-    for pointer, said in _contradictions(usage.raw, counts):
-        yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, said)
+    for pointer, message in _contradictions(usage.raw, counts):
+        yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, message)
     yield from _check_limit(case, answer, usage.raw, counts)
     yield from _check_nothing(case, answer, usage.raw, counts)
 
@@ -75,9 +75,9 @@ def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, cou
     if _count(raw, counts.output) != 0 or _count(raw, counts.prompt) == 0:
         return
     parts = [part for message in answer.messages for part in message.parts]
-    written = sum(map(_length_of, parts)) + sum(len(p.text or "") for p in parts if isinstance(p, Reasoning))
-    if written >= LEAST_TEXT:
-        text = f"the response reports 0 output tokens, but has {written:,} characters of text, reasoning and calls"
+    length = sum(map(_length_of, parts)) + sum(len(p.text or "") for p in parts if isinstance(p, Reasoning))
+    if length >= LEAST_TEXT:
+        text = f"the response reports 0 output tokens, but has {length:,} characters of text, reasoning and calls"
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + counts.output, text)
 
 
@@ -91,10 +91,10 @@ def _check_prompt(case: RuleContext, usage: Usage, counts: TokenCounts) -> Itera
     if tokens < LEAST_PROMPT or case.decoded.request_body.size <= most:
         return
     parts = (part for message in request.messages for part in message.parts)
-    sent = sum(map(_length_of, (*request.system, *parts)))
-    if sent > most:
+    length = sum(map(_length_of, (*request.system, *parts)))
+    if length > most:
         text = (
-            f"the response reports {tokens:,} prompt tokens, but the request has {sent:,} characters of text: the "
+            f"the response reports {tokens:,} prompt tokens, but the request has {length:,} characters of text: the "
             "server truncated the prompt, or the count excludes cached tokens"
         )
         yield case.finding(PROMPT_CUT, RESPONSE, counts.at + counts.prompt, text)
@@ -126,8 +126,8 @@ def _contradictions(raw: JsonValue, counts: TokenCounts) -> Iterator[tuple[str, 
             yield at, f"{cached:,} cached tokens are more than the {prompt:,} of the prompt that contains them"
     is_beside = None not in (prompt, output, reasoning) and total == sum((prompt or 0, output or 0, reasoning or 0))
     if reasoning and output is not None and reasoning > output and not is_beside:
-        said = f"{reasoning:,} reasoning tokens are more than the {output:,} of the output that contains them"
-        yield counts.reasoning, said
+        message = f"{reasoning:,} reasoning tokens are more than the {output:,} of the output that contains them"
+        yield counts.reasoning, message
 
 
 def _sums(raw: JsonValue, counts: TokenCounts) -> set[int]:

@@ -87,11 +87,11 @@ def count_exchanges(inspector: Inspector, costs: Costs) -> Iterator[tuple[CountK
 
 def group_counts(found: Iterable[tuple[CountKey, Counts]], by: str) -> dict[str, Counts]:
     """Counts by one part of their keys, in order of its names."""
-    made: dict[str, Counts] = {}
+    groups: dict[str, Counts] = {}
     for key, counts in found:
         name = getattr(key, by)
-        made[name] = made.get(name, Counts()) + counts
-    return dict(sorted(made.items()))
+        groups[name] = groups.get(name, Counts()) + counts
+    return dict(sorted(groups.items()))
 
 
 def _key(detail: Detail) -> CountKey:
@@ -204,13 +204,13 @@ def _count_consequences(broken: list[_BrokenCall], after: Detail | None) -> Coun
         for _, call in m.tool_calls()
         if _call_of(m.absolute(call)) not in wrong
     }
-    told = [results[b.id] for b in broken if b.id in results]
-    blocked = sum(map(_is_error, told))
+    result_parts = [results[b.id] for b in broken if b.id in results]
+    blocked = sum(map(_is_error, result_parts))
     return Counts(
         broken=len(broken),
         repaired=sum(b.name in usable for b in broken),
         blocked=blocked,
-        executed=len(told) - blocked,
+        executed=len(result_parts) - blocked,
     )
 
 

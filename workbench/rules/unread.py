@@ -63,9 +63,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
             if rule is REQUEST_UNREAD:
                 yield from _foreign_history(case)
     if case.response:
-        for noticed in case.response.anomalies:
-            if noticed.slug == RESHAPED.slug:
-                yield case.finding(RESHAPED, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
+        for anomaly in case.response.anomalies:
+            if anomaly.slug == RESHAPED.slug:
+                yield case.finding(RESHAPED, RESPONSE, anomaly.pointer, anomaly.message, events=anomaly.events)
         yield from _check_content_type(case)
     if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
         yield from _ending(case)
@@ -103,7 +103,7 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
 
 def _noticed_slugs(case: RuleContext) -> set[str]:
     """Slugs of the stream decoder's anomalies at the same bytes."""
-    return {noticed.message for noticed in case.response.anomalies} if case.response else set()
+    return {anomaly.message for anomaly in case.response.anomalies} if case.response else set()
 
 
 def _ending(case: RuleContext) -> Iterator[Finding]:
@@ -125,7 +125,7 @@ def _ending(case: RuleContext) -> Iterator[Finding]:
 def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
     """The body was not ended. Clients that stop at the terminal event of a stream do not see that."""
     answer = case.response
-    if answer and any(noticed.slug in ("stream.truncated", "stream.no-terminator") for noticed in answer.anomalies):
+    if answer and any(anomaly.slug in ("stream.truncated", "stream.no-terminator") for anomaly in answer.anomalies):
         return
     text, rule = "the connection broke before the response body was complete", CUT
     if answer and answer.is_stream and answer.is_complete and not answer.error:
@@ -138,10 +138,10 @@ def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
 def _empty(case: RuleContext) -> Iterator[Finding]:
     """A body without a byte, where a status promises an answer."""
     http = case.decoded.exchange.response
-    asked = case.decoded.exchange.request
+    request = case.decoded.exchange.request
     if http is None or not 200 <= http.status < 400 or http.status in _NO_BODY or case.decoded.problems:
         return
-    if asked and asked.method in ("HEAD", "OPTIONS"):
+    if request and request.method in ("HEAD", "OPTIONS"):
         return
     if case.decoded.exchange.state is State.INCOMPLETE or _was_longer(http.headers, case.decoded.exchange.origin):
         text = "the recording contains no response body"

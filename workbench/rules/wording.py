@@ -81,9 +81,9 @@ def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
 def from_anomalies(case: RuleContext, rule: Rule, when: str = "") -> Iterator[Finding]:
     """Anomalies that decoders noticed, as findings of a rule; ``when`` as for ``RuleContext.at``."""
     for side, anomalies in (("request", case.request_anomalies), ("response", case.response_anomalies)):
-        for noticed in anomalies:
-            if noticed.slug == rule.slug:
-                yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)
+        for anomaly in anomalies:
+            if anomaly.slug == rule.slug:
+                yield case.finding(rule, side, anomaly.pointer, anomaly.message, events=anomaly.events, when=when)
 
 
 def has_stray_deltas(case: RuleContext) -> bool:

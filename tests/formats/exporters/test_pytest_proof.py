@@ -43,7 +43,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ExportProof]:
 def test_red_then_green_holds(tried: dict[str, ExportProof]) -> None:
     proof = tried["good"]
     assert proof.why_not == ""
-    red, green = proof.tried
+    red, green = proof.runs
     assert (red.on, red.passed, red.failed) == ("broken", 0, 1) and "broken.jsonl" in red.lines[0]
     assert green == ExportRun("fixed", 1, 0)
 
@@ -68,4 +68,4 @@ def test_what_proves_nothing_says_why_in_one_line(tried: dict[str, ExportProof],
 def test_without_pytest_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_proof, "find_spec", lambda name: None)
     (proof,) = _proof.prove([tmp_path])
-    assert "pip install 'pytest>=8.4'" in proof.why_not and not proof.tried
+    assert "pip install 'pytest>=8.4'" in proof.why_not and not proof.runs
