@@ -174,7 +174,7 @@ class ConversationLoop:
             and isinstance(outcome, Say)
             and step.reason in (EndReason.DONE, EndReason.TEXT_CALL)
         ):
-            return self._with(said=outcome.text)
+            return self._with(user_text=outcome.text)
         raise TypeError(f"{type(outcome).__name__} cannot be the outcome of a step of type {type(step).__name__}")
 
     def _after_send(self, exchange: Exchange, protocol: str) -> ConversationLoop:
