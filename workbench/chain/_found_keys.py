@@ -152,7 +152,7 @@ class Lookup:
     """The keys of one request that are in the tables.
 
     Args:
-        told: the request.
+        history: the request.
         kind: what decides, in addition to the messages, which keys count.
     """
 
@@ -169,9 +169,7 @@ class Lookup:
     def found(self, kind: KeyKind) -> Iterator[_Found]:
         """The found keys of a kind, the latest first."""
         history, end = self._history, max(self._end - _RECENT, 0)
-        yield from self._within(
-            kind, history.count, end
-        )  # of the end more may follow, and there most answers are found
+        yield from self._within(kind, history.count, end)  # more may follow the end; most answers are found there
         if self._known is None:
             yield from self._within(kind, end, 0)
             return

@@ -55,7 +55,7 @@ class Conversion:
         path: of a request, below the base URL.
         ids: id in the new body → id in the old one, for changed ids only; None if there was no id before.
         losses: in order of their pointers into the old body.
-        meant: the normal form that was written; decoding ``body`` gives it back.
+        normal: the normal form that was written; decoding ``body`` gives it back.
     """
 
     protocol: str

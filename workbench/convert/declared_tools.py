@@ -22,8 +22,8 @@ class DeclaredTools:
     """Declared tools whose calls need a change.
 
     Attributes:
-        free: names of tools that take free text.
-        spaces: tool name → its namespace.
+        free_text: names of tools that take free text.
+        namespaces: tool name → its namespace.
     """
 
     free_text: frozenset[str] = frozenset()

@@ -54,7 +54,7 @@ class Fit:
     """A request or response reduced to what the target supports, with losses and renamed ids.
 
     Attributes:
-        meant: the normal form to be written.
+        normal: the normal form to be written.
         losses: in pointer order.
         ids: new id → old id, for changed ids only; None if there was no id before.
     """
@@ -110,7 +110,7 @@ def fit_response(
 
     Args:
         body: the source body, for the pointers of losses.
-        given: ids that its calls already have.
+        assigned_ids: ids that its calls already have.
         declared: the tools that the client declared.
     """
     response, report, places = normal.response, LossReport(), FieldPlaces(body)

@@ -55,7 +55,7 @@ class ConversationIds:
 
     Attributes:
         new: old id → new id.
-        made: place of a call or result without id → generated id, by its number in the conversation.
+        by_place: place of a call or result without id → generated id, by its number in the conversation.
         names: id → name of the called tool.
         origin: new id → old id, for changed ids only; None or empty if there was none.
     """

@@ -74,7 +74,7 @@ def with_body(http: HttpRequest, body: bytes, text: bytes | None = None) -> Http
     """The request with another body; the same request if the body is the same.
 
     Args:
-        made: any bytes, JSON or not.
+        body: any bytes, JSON or not.
         text: its content-decoded body now; None to decode it.
     """
     if body == (text_of(http) if text is None else text):

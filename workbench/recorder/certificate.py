@@ -64,14 +64,14 @@ def listener_certificate(environ: Mapping[str, str]) -> Iterator[ListenerCertifi
     authority, chain = _make()
     stem = f"listener-{os.getpid()}-{secrets.token_hex(4)}"
     texts = (chain, authority, authority + b"\n" + _known_authorities(environ))
-    made = ListenerCertificate(*(private_path(f"{stem}.{end}") for end in ("key", "pem", "all")))
+    certificate = ListenerCertificate(*(private_path(f"{stem}.{end}") for end in ("key", "pem", "all")))
     try:
-        for path, text in zip(made, texts, strict=True):
+        for path, text in zip(certificate, texts, strict=True):
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(text)
-        yield made
+        yield certificate
     finally:
-        for path in made:
+        for path in certificate:
             path.unlink(missing_ok=True)
 
 
@@ -86,8 +86,8 @@ def listener_context(chain: str | Path) -> ssl.SSLContext:
 def _known_authorities(environ: Mapping[str, str]) -> bytes:
     """The authorities that this machine, or the client's environment, trusts."""
     defaults = ssl.get_default_verify_paths()
-    named = (environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile)
-    for path in filter(None, named):
+    paths = (environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile)
+    for path in filter(None, paths):
         with suppress(OSError):
             return Path(path).read_bytes()
     return b""
@@ -187,9 +187,9 @@ def _make_with_program() -> tuple[bytes, bytes]:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:  # mode 0700
         (Path(folder) / "c.cnf").write_text(_REQUEST.format(names=", ".join(names)))
         for step in steps:
-            done = subprocess.run([program, *step], cwd=folder, capture_output=True, check=False)
-            if done.returncode:
-                last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            outcome = subprocess.run([program, *step], cwd=folder, capture_output=True, check=False)
+            if outcome.returncode:
+                last = outcome.stderr.decode(errors="replace").strip().rpartition("\n")[2]
                 raise UsageError(f"openssl could not create a certificate ({last:.200})")
         authority, leaf, key = (Path(folder, name).read_bytes() for name in ("a.pem", "l.pem", "l.key"))
     return authority, leaf + key

@@ -38,12 +38,12 @@ class ClientSettings:
     file: str = ""
 
 
-def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
+def parse_upstreams(texts: Sequence[str]) -> dict[str, str]:
     """``[NAME=]URL`` → name → URL. Raises UsageError for a name given twice or two without."""
     upstreams = dict[str, str]()
-    for text in given:
-        named = _NAMED.fullmatch(text)
-        name, url = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, text)
+    for text in texts:
+        parts = _NAMED.fullmatch(text)
+        name, url = (parts[1], parts[2]) if parts else (UNNAMED_UPSTREAM, text)
         if name in upstreams:
             what = "two upstreams without a name" if name == UNNAMED_UPSTREAM else f"two upstreams named {name!r}"
             raise UsageError(what, hint="give each a unique name: --upstream NAME=URL")
@@ -55,8 +55,8 @@ def default_upstreams(client: Client, environment: Mapping[str, str]) -> dict[st
     """Upstreams that a client uses without a recorder: from its environment variables, else its provider."""
     upstreams = {}
     for provider in client.reaches():
-        told = (environment.get(v.name) for v in client.variables if v.provider == provider)
-        upstreams[provider] = next(filter(None, told), PROVIDERS[provider])
+        urls = (environment.get(v.name) for v in client.variables if v.provider == provider)
+        upstreams[provider] = next(filter(None, urls), PROVIDERS[provider])
     return upstreams
 
 
@@ -111,9 +111,9 @@ def parse(text: str) -> dict[str, str]:
     Raises:
         UsageError: a word is none of these, or two words have the same name.
     """
-    typed = text.split()
-    words = [_command_word(word) for word in typed if word not in _commands()]
-    if not typed:
+    arguments = text.split()
+    words = [_command_word(word) for word in arguments if word not in _commands()]
+    if not arguments:
         raise UsageError("no upstream", hint="type a provider's name, or a URL")
     of_clients = dict[str, str]()
     for command in clients_in(text):

@@ -51,7 +51,7 @@ class ClaudeEntry:
             given; None on other entries.
         chain: id of the sub-agent, "?" if it has none; empty for the main conversation.
         kind: ``"user"``, ``"assistant"``, ``"boundary"`` (a new history starts) or ``"other"``.
-        said: content added to the history.
+        content: content added to the history.
         calls: ids of its tool calls. results: ids of the calls that its results answer.
         is_reasoning: it contains only reasoning.
         turn: id of the model turn that this block belongs to.

@@ -46,10 +46,10 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class MessagesHistory:
-    """All messages up to and including ``said``.
+    """All messages up to and including ``entry``.
 
     Attributes:
-        settled: bytes of the messages before the one that contains ``said``, including commas.
+        earlier_bytes: bytes of the messages before the one that contains ``entry``, including commas.
         blocks: bytes of that message's content blocks so far, including commas.
         is_alone: that message contains nothing else so far.
     """

@@ -69,8 +69,8 @@ class PiEntry:
     Attributes:
         branch: name of an abandoned branch; empty if it leads to the newest entry.
         before: the messages that a response was given to.
-        told: content of a request after this entry.
-        is_told: it is a client message that is sent.
+        state: content of a request after this entry.
+        is_sent: it is a client message that is sent.
     """
 
     number: int

@@ -165,7 +165,7 @@ class CodexStep:
     Attributes:
         kind: "said" (items of one response), "sent" (items of the client), "compacted", "aborted" or "other".
         items: as in the file, without fields that the API would not accept back.
-        keep: for "compacted", the history that replaces the old one.
+        context: settings of the turn.
     """
 
     kind: str

@@ -74,7 +74,7 @@ class AuditClient:
         self._base, self._headers, self.deadline = base, headers, deadline
         self._tls = ssl.create_default_context() if base.tls else None
 
-    async def send(self, asked: CaseRequest, stage: CaseStage, *, leaves: float | None = None) -> Sighting:
+    async def send(self, case_request: CaseRequest, stage: CaseStage, *, leaves: float | None = None) -> Sighting:
         """Send one request and read its response; what went wrong is in the sighting's ``note``.
 
         Args:
@@ -85,10 +85,10 @@ class AuditClient:
         hangs_up = leaves is not None
         reader, writer = await asyncio.open_connection(self._base.host, self._base.port, ssl=self._tls, limit=2**20)
         try:
-            seen = await self._ask(asked, writer)
+            seen = await self._ask(case_request, writer)
             try:
                 async with asyncio.timeout(self.deadline if leaves is None else leaves):
-                    await self._hear(seen, reader, stage, asked.method.encode(), hangs_up)
+                    await self._hear(seen, reader, stage, case_request.method.encode(), hangs_up)
             except TimeoutError:
                 seen.is_left = hangs_up
                 seen.note = "" if hangs_up else f"no complete response within {self.deadline:g} seconds"
@@ -103,20 +103,20 @@ class AuditClient:
             writer.transport.abort() if hangs_up else writer.close()
             stage.client_over()
 
-    async def _ask(self, asked: CaseRequest, writer: asyncio.StreamWriter) -> Sighting:
+    async def _ask(self, case_request: CaseRequest, writer: asyncio.StreamWriter) -> Sighting:
         loop = asyncio.get_running_loop()
-        target = self._base.target(asked.path)
-        own = {name.lower() for name, _ in asked.headers}
-        usual = (*_USUAL, *self._headers) if asked.body is None else (*_USUAL, _JSON, *self._headers)
-        lines = [("Host", self._base.authority), *(p for p in usual if p[0].lower() not in own), *asked.headers]
-        if asked.body is not None:
-            lines.append(("Content-Length", str(len(asked.body))))
-        seen = Sighting(HOP, asked.method, self._base.url + target, Headers(tuple(lines)), loop.time())
-        start = f"{asked.method} {target} HTTP/1.1".encode()
+        target = self._base.target(case_request.path)
+        own = {name.lower() for name, _ in case_request.headers}
+        usual = (*_USUAL, *self._headers) if case_request.body is None else (*_USUAL, _JSON, *self._headers)
+        lines = [("Host", self._base.authority), *(p for p in usual if p[0].lower() not in own), *case_request.headers]
+        if case_request.body is not None:
+            lines.append(("Content-Length", str(len(case_request.body))))
+        seen = Sighting(HOP, case_request.method, self._base.url + target, Headers(tuple(lines)), loop.time())
+        start = f"{case_request.method} {target} HTTP/1.1".encode()
         writer.write(render(start, [f"{name}: {value}".encode("latin-1") for name, value in lines]))
-        if asked.body is not None:
-            seen.request_body.add(asked.body, loop.time())
-            writer.write(asked.body)
+        if case_request.body is not None:
+            seen.request_body.add(case_request.body, loop.time())
+            writer.write(case_request.body)
         with suppress(ConnectionError):  # who answers before the request is whole may close: its answer is read
             await writer.drain()
         return seen

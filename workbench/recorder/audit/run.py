@@ -99,15 +99,15 @@ Progress = Callable[[str, int, int], None]
 
 
 async def run_audit(
-    plan: AuditPlan, upstream: AuditUpstream, told: Progress = lambda protocol, done, of: None
+    plan: AuditPlan, upstream: AuditUpstream, on_progress: Progress = lambda protocol, done, of: None
 ) -> AuditResult:
     """Send every case through the gateway. ``upstream`` has started. Raises GatewayUnreachable."""
-    return await _AuditRun(plan, upstream, told).all()
+    return await _AuditRun(plan, upstream, on_progress).all()
 
 
 class _AuditRun:
-    def __init__(self, plan: AuditPlan, upstream: AuditUpstream, told: Progress) -> None:
-        self._plan, self._upstream, self._progress = plan, upstream, told
+    def __init__(self, plan: AuditPlan, upstream: AuditUpstream, on_progress: Progress) -> None:
+        self._plan, self._upstream, self._progress = plan, upstream, on_progress
         self._client = AuditClient(plan.gateway, plan.headers, plan.deadline)
         self._patience = PieceTimeout(plan.patience)
         self._audit = AuditResult()
@@ -143,11 +143,11 @@ class _AuditRun:
     def _upstream_protocol(self, protocol: str, seen: CaseSightings) -> str:
         """Protocol that the gateway uses upstream."""
         there = DecodedExchange(0, seen.upstream[-1].exchange("hello", 0.0)).protocol
-        spoken = self._plan.to or there or protocol
-        if spoken not in PROTOCOLS:
-            spoken = protocol
-        self._audit.ways[protocol] = spoken
-        return spoken
+        protocol_name = self._plan.to or there or protocol
+        if protocol_name not in PROTOCOLS:
+            protocol_name = protocol
+        self._audit.ways[protocol] = protocol_name
+        return protocol_name
 
     def _unreachable(self) -> GatewayUnreachable:
         why = "; ".join(f"{protocol}: {why}" for protocol, why in self._audit.skipped.items())
@@ -195,14 +195,14 @@ class _AuditRun:
         self._upstream.stage = None
         for there in stage.sightings:
             there.ended = there.ended or loop.time()
-        return CaseSightings(here, tuple(stage.sightings), stage.held)
+        return CaseSightings(here, tuple(stage.sightings), stage.pieces_held)
 
     def _keep(self, protocol: str, case: AuditCase, seen: CaseSightings, place: AuditPlace) -> None:
         audit, first = self._audit, len(self._audit.exchanges)
         sightings = (seen.client, *seen.upstream)
-        made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
-        audit.exchanges += made
-        decoded = [DecodedExchange(first + n, exchange) for n, exchange in enumerate(made)]
+        exchanges = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
+        audit.exchanges += exchanges
+        decoded = [DecodedExchange(first + n, exchange) for n, exchange in enumerate(exchanges)]
         verdict = judge_case(protocol, case, seen, place, decoded, self._answered)
         self._remember(case, seen)
         found = tuple(replace(f, words=self._plan.mask(f.words)) for f in verdict.damages)
@@ -218,8 +218,8 @@ def _why(seen: CaseSightings) -> str:
     """The reason why a plain request did not arrive."""
     if seen.client.response is None:
         return seen.client.note or "there was no response"
-    said = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")
-    words = " ".join(said.split())
+    output = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")
+    words = " ".join(output.split())
     return f"the gateway answered {seen.client.response.status} itself" + (f": {words}" if words else "")
 
 
@@ -236,26 +236,26 @@ async def run_gateway(words: Sequence[str], gateway: GatewayURL, upstream: str, 
         OSError: it cannot be started.
     """
     own = [word.replace("{upstream}", upstream) for word in words]
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         process = await asyncio.create_subprocess_exec(
-            *own, stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+            *own, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             env=os.environ | {"WORKBENCH_UPSTREAM": upstream},
         )  # fmt: skip
         try:
-            await _wait_until_listening(process, gateway, seconds, said, own[0])
+            await _wait_until_listening(process, gateway, seconds, output, own[0])
             yield
         finally:
             await _end(process)
 
 
 async def _wait_until_listening(
-    process: asyncio.subprocess.Process, gateway: GatewayURL, seconds: float, said: IO[bytes], name: str
+    process: asyncio.subprocess.Process, gateway: GatewayURL, seconds: float, output: IO[bytes], name: str
 ) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     while True:
         if process.returncode is not None:
-            last = _last_line(said)
+            last = _last_line(output)
             what = f"{name} exited with status {process.returncode} before it accepted connections" + (
                 f": {last}" if last else ""
             )
@@ -272,9 +272,9 @@ async def _wait_until_listening(
         await asyncio.sleep(_LOOKS)
 
 
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = [line for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = [line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()]
     return lines[-1].strip()[:SNIPPET] if lines else ""
 
 

@@ -150,8 +150,8 @@ class CaseStage:
     """One case while it runs.
 
     Attributes:
-        seen: the requests of it that reached the audit's upstream, in order.
-        held: how many pieces of the response did not arrive in time.
+        sightings: the requests of it that reached the audit's upstream, in order.
+        pieces_held: how many pieces of the response did not arrive in time.
         is_over: the client has all it will get.
         is_settled: it is known whether the audit's upstream noticed the client's disconnect.
     """
@@ -159,7 +159,7 @@ class CaseStage:
     def __init__(self, case: AuditCase, patience: PieceTimeout) -> None:
         self.case = case
         self.sightings: list[Sighting] = []
-        self.held = 0
+        self.pieces_held = 0
         self.is_over = asyncio.Event()
         self.is_settled = asyncio.Event()
         self._patience = patience
@@ -205,7 +205,7 @@ class CaseStage:
             self._sent_at = None
             if is_event:
                 self._in_vain += 1
-                self.held += self._patience.is_whole
+                self.pieces_held += self._patience.is_whole
                 self._patience.shorten()
 
     async def wait_for_hang_up(self, seconds: float) -> None:

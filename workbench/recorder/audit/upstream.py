@@ -35,7 +35,7 @@ class AuditUpstream:
 
     Args:
         port: 0 takes a free one.
-        left: seconds between two pieces of a response that is left open.
+        open_seconds: seconds between two pieces of a response that is left open.
 
     Attributes:
         stage: the running case; None between cases.
@@ -43,12 +43,12 @@ class AuditUpstream:
         refused: requests that were not HTTP/1.1, in words.
     """
 
-    def __init__(self, port: int = 0, left: float = 0.025) -> None:
+    def __init__(self, port: int = 0, open_seconds: float = 0.025) -> None:
         self.port = port
         self.stage: CaseStage | None = None
         self.strays: list[str] = []
         self.refused: list[str] = []
-        self._left = left
+        self._open_seconds = open_seconds
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
 
@@ -81,7 +81,7 @@ class AuditUpstream:
         self._open.add(writer)
         try:
             with suppress(ConnectionError):
-                await _FarConnection(self, reader, writer, self._left).serve()
+                await _FarConnection(self, reader, writer, self._open_seconds).serve()
         except BadMessage as bad:
             self.refused.append(str(bad))
         except asyncio.CancelledError:
@@ -93,9 +93,9 @@ class AuditUpstream:
 
 class _FarConnection:
     def __init__(
-        self, upstream: AuditUpstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: float
+        self, upstream: AuditUpstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, open_seconds: float
     ) -> None:
-        self._upstream, self._reader, self._writer, self._left = upstream, reader, writer, left
+        self._upstream, self._reader, self._writer, self._open_seconds = upstream, reader, writer, open_seconds
         self._loop = asyncio.get_running_loop()
         self._heads = HeadBuffer()
 
@@ -128,11 +128,11 @@ class _FarConnection:
             self._writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         data = self._heads.take_rest()
         while True:
-            fed = body.feed(data)
-            for piece in fed.pieces:
+            pieces_read = body.feed(data)
+            for piece in pieces_read.pieces:
                 seen.request_body.add(piece, self._loop.time())
             if body.is_done:
-                self._heads.add(fed.rest)
+                self._heads.add(pieces_read.rest)
                 return seen
             data = await self._reader.read(_READ)
             if not data:
@@ -204,7 +204,7 @@ class _FarConnection:
                     self._write(sign, ResponseFraming.CHUNKED)
                 else:
                     self._send(sign, ResponseFraming.CHUNKED, seen)
-                await asyncio.wait((over,), timeout=self._left)
+                await asyncio.wait((over,), timeout=self._open_seconds)
                 if over.done() or self._writer.transport.is_closing():
                     seen.is_left = True
                     break

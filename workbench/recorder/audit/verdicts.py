@@ -118,9 +118,9 @@ def judge_case(
         others: response body of the audit's upstream → the case that it was for.
     """
     found = list(_damages(case, seen, place, decoded, is_converted=place.spoken != protocol))
-    got, *own = (d.response_text for d in decoded)
-    if got in others and found and got not in own:
-        words = f"the client received the response to {others[got]}"
+    text_received, *own = (d.response_text for d in decoded)
+    if text_received in others and found and text_received not in own:
+        words = f"the client received the response to {others[text_received]}"
         mixed = _fault(GatewayFault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
         found = [*(f for f in found if f.side == REQUEST), mixed]
     return CaseVerdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
@@ -205,8 +205,8 @@ def _fault(kind: str, side: str, words: str, severity: Severity, theme: Theme, a
 def _answered_by(here: Sighting) -> str:
     if here.response is None:
         return here.note or "there was no response, and nothing reached the upstream"
-    said = " ".join(b"".join(here.response_body.pieces)[:SNIPPET].decode("utf-8", "replace").split())
-    return f"nothing reached the upstream; the gateway responded {here.response.status} {said}".rstrip()
+    body_text = " ".join(b"".join(here.response_body.pieces)[:SNIPPET].decode("utf-8", "replace").split())
+    return f"nothing reached the upstream; the gateway responded {here.response.status} {body_text}".rstrip()
 
 
 def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> Iterator[CaseDamage]:
@@ -216,12 +216,12 @@ def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> It
         yield _fault(
             DamageKind.METHOD_CHANGED, REQUEST, f"{case.request.method} became {there.method}", ERROR, theme, "/method"
         )
-    came, wanted = urlsplit(there.url), urlsplit(_expected_path(case.request.path, place))
+    came, expected = urlsplit(there.url), urlsplit(_expected_path(case.request.path, place))
     target = came.path
-    if target != wanted.path:
-        yield _fault(DamageKind.PATH_CHANGED, REQUEST, f"{wanted.path} became {target}", ERROR, theme, "/path")
-    if came.query != wanted.query:
-        words = f"{wanted.query or 'no query'} became {came.query or 'none'}"
+    if target != expected.path:
+        yield _fault(DamageKind.PATH_CHANGED, REQUEST, f"{expected.path} became {target}", ERROR, theme, "/path")
+    if came.query != expected.query:
+        words = f"{expected.query or 'no query'} became {came.query or 'none'}"
         yield _fault(DamageKind.QUERY_CHANGED, REQUEST, words, ERROR, theme, "/query")
 
 

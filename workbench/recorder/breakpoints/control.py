@@ -74,11 +74,11 @@ class ControlServer:
         assert task
         self._tasks.add(task)
 
-        def tell(told: Mapping[str, JsonValue]) -> None:
+        def tell(message: Mapping[str, JsonValue]) -> None:
             if writer.transport.get_write_buffer_size() > MAX_UNREAD:
                 writer.transport.abort()
             else:
-                writer.write(dumps(told) + b"\n")
+                writer.write(dumps(message) + b"\n")
 
         try:
             while line := await reader.readline():
@@ -94,18 +94,18 @@ class ControlServer:
     async def _answer(self, line: bytes, tell: _Tell) -> None:
         number: JsonValue = None
         try:
-            asked = loads(line)
-            if not isinstance(asked, dict):
+            command = loads(line)
+            if not isinstance(command, dict):
                 raise WireError("each line must be one JSON object")
-            number = asked.get("ask")
-            answer = await self._execute(asked, tell)
+            number = command.get("ask")
+            answer = await self._execute(command, tell)
         except WorkbenchError as error:
             what = f"{error.where}: {error.what}" if error.where else error.what
             answer = {"error": what, "hint": error.hint or ""}
         tell({"ask": number, **answer})
 
-    async def _execute(self, asked: Mapping[str, JsonValue], tell: _Tell) -> Mapping[str, JsonValue]:
-        gate, verb, pause = self._gate, asked.get("do"), asked.get("pause")
+    async def _execute(self, command: Mapping[str, JsonValue], tell: _Tell) -> Mapping[str, JsonValue]:
+        gate, verb, pause = self._gate, command.get("do"), command.get("pause")
         match verb:
             case "list":
                 pass
@@ -113,19 +113,19 @@ class ControlServer:
                 gate.listeners.add(tell)
             case "arm":
                 await asyncio.to_thread(preload)
-                gate.arm(str(asked.get("kind")))
+                gate.arm(str(command.get("kind")))
                 await gate.hold_open_sockets()
             case "disarm":
-                gate.disarm(str(asked.get("kind")))
+                gate.disarm(str(command.get("kind")))
             case "body":
                 body, sent = gate.find_pause(pause).exchange.held_body()
                 return {"body": base64.b64encode(body).decode(), "sent": sent}
             case "answer":
-                await gate.answer(pause, asked.get("target"))
+                await gate.answer(pause, command.get("target"))
             case "continue" | "drop":
                 gate.decide(pause, verb)
             case "edit":
-                gate.decide(pause, EDIT, _body(asked))
+                gate.decide(pause, EDIT, _body(command))
             case _:
                 known = f"list, watch, arm, disarm, body, {CONTINUE}, {EDIT}, {ANSWER}, {DROP}"
                 raise UsageError(f"unknown command {verb!a}", hint=f"available: {known}")
@@ -134,8 +134,8 @@ class ControlServer:
         return {"armed": gate.armed_names, "pauses": gate.pauses, "trouble": gate.trouble}
 
 
-def _body(asked: Mapping[str, JsonValue]) -> bytes:
+def _body(command: Mapping[str, JsonValue]) -> bytes:
     try:
-        return base64.b64decode(asked.get("body") or "", validate=True)
+        return base64.b64decode(command.get("body") or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise UsageError("the body is not base64") from None

@@ -67,10 +67,10 @@ def tool_timeout(client: str) -> ClientTimeout:
 
 
 def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
-    said = ((name, headers.get(name) or "") for name in HEADERS)
+    stated = ((name, headers.get(name) or "") for name in HEADERS)
     return [
         ClientTimeout(float(s), f"stated by the client ({name})")
-        for name, s in said
+        for name, s in stated
         if _SECONDS.fullmatch(s) and float(s)
     ]
 
@@ -275,8 +275,8 @@ class BreakpointGate:
         if not names:
             return (), ""
         self.before_judging()
-        told = await self._judge.ask(side, exchange=exchange, kinds=names, **words)
-        return tuple(told.get("reasons", ())), told.get("unjudged", "")
+        judgement = await self._judge.ask(side, exchange=exchange, kinds=names, **words)
+        return tuple(judgement.get("reasons", ())), judgement.get("unjudged", "")
 
     def report_unjudged(self, exchange: str, why: str) -> None:
         """Report an exchange that continues without having been judged."""
@@ -312,14 +312,14 @@ class BreakpointGate:
             client = self._agent
         waits = tool_timeout(client) if self.is_tool_hop else client_timeout(head.headers, client, has_head=has_head)
         now = time.time()
-        told = {
+        description = {
             "id": self._count, "exchange": id_, "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,
             "answered_by": RECORDING if self.is_tool_hop else "simulator", "note": exchange.note,
             "timeout": waits.seconds, "timeout_from": waits.words,
             "times_out_at": None if waits.seconds is None else now - quiet + waits.seconds,
         }  # fmt: skip
-        pause = self._pauses[self._count] = Pause(self._count, told, exchange)
+        pause = self._pauses[self._count] = Pause(self._count, description, exchange)
         self._emit({"event": "paused", "pause": self._describe(pause)})
         return self._count
 

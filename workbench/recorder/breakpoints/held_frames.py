@@ -94,8 +94,8 @@ class PartReader:
     def __init__(self, deflate: Deflate | None, state: ReaderState | None = None) -> None:
         self.is_rewritable = deflate is None or not deflate.is_window_kept
         self._reader = MessageReader(deflate, state)
-        self._held = bytearray()
-        self._left = state.offset + len(state.held) if state else 0  # bytes of the direction in parts already
+        self._waiting = bytearray()
+        self._bytes_in_parts = state.offset + len(state.held) if state else 0  # bytes of the direction in parts already
         self._is_whole = not self.is_inside  # nothing of the message that comes has left
         self._pending: list[SocketMessage] = []  # control frames inside it
 
@@ -106,36 +106,38 @@ class PartReader:
 
     def pass_by(self, data: bytes) -> list[SocketMessage]:
         """Read bytes that have left already; returns the messages that end in them."""
-        self._left += len(data)
+        self._bytes_in_parts += len(data)
         messages = self._reader.feed(data)
         self._is_whole = not self.is_inside
         return messages
 
     def feed(self, data: bytes) -> Iterator[HeldPart]:
         """Add bytes; yields the parts that end in them."""
-        self._held += data
+        self._waiting += data
         messages = self._reader.feed(data)
         for n, message in enumerate(messages):
             self._pending.append(message)
             if message.opcode not in _CONTROL or not self._is_inside(message, messages[n + 1 :]):
                 yield self._part(message.end)
-        if len(self._held) > MAX_HELD_REQUEST:
-            yield self._part(self._left + len(self._held), is_message=False)
+        if len(self._waiting) > MAX_HELD_REQUEST:
+            yield self._part(self._bytes_in_parts + len(self._waiting), is_message=False)
 
     def _is_inside(self, control: SocketMessage, later: Sequence[SocketMessage]) -> bool:
         """A message had begun before this control frame, and ends after it."""
-        begun = self._reader.begun_at
-        return (begun is not None and begun < control.start) or any(message.start < control.start for message in later)
+        started_at = self._reader.begun_at
+        return (started_at is not None and started_at < control.start) or any(
+            message.start < control.start for message in later
+        )
 
     def rest(self) -> HeldPart | None:
         """What came after the last message; None if nothing did."""
-        return self._part(self._left + len(self._held), is_message=False) if self._held else None
+        return self._part(self._bytes_in_parts + len(self._waiting), is_message=False) if self._waiting else None
 
     def _part(self, end: int, *, is_message: bool = True) -> HeldPart:
-        start, size = self._left, end - self._left
-        wire = bytes(self._held[:size])
-        del self._held[:size]
-        self._left = end
+        start, size = self._bytes_in_parts, end - self._bytes_in_parts
+        wire = bytes(self._waiting[:size])
+        del self._waiting[:size]
+        self._bytes_in_parts = end
         messages, self._pending = self._pending, []
         controls = [m for m in messages if m.opcode in _CONTROL and m.start >= start]
         is_whole, self._is_whole = self._is_whole and is_message, is_message

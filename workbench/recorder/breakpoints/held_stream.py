@@ -154,7 +154,7 @@ class HeldStream:
         self._is_changed = False  # the client got another event, or none, in the place of one
         self._is_at_start = True  # the last byte that was sent ended an event
         self._late: list[bytes] = []  # events that wait for the end of the one that is passing
-        self._held: list[HeldEvent] = []
+        self._held_events: list[HeldEvent] = []
         self._notes: list[str] = []
         self._addresses = frozenset((session_of(head),))
         self._keeps: bool | None = None  # the upstream has ended the stream, and what becomes of the connection
@@ -193,8 +193,8 @@ class HeldStream:
         """End the exchange: the client's connection is closed."""
         if self._keeps is None:
             self._forward.stop(why)
-        for held in tuple(self._held):
-            held.leave(why)
+        for held_event in tuple(self._held_events):
+            held_event.leave(why)
         self._end(State.ABORTED, why)
 
     # From the exchange inside, which takes this for the client
@@ -222,8 +222,8 @@ class HeldStream:
     def abort(self, *, resets: bool) -> None:
         """The stream will never be complete: what was held of it is sent without being judged."""
         self._flush()
-        for held in tuple(self._held):
-            held.release()
+        for held_event in tuple(self._held_events):
+            held_event.release()
         self._end_as_upstream()
         self._client.abort(resets=resets)
 
@@ -281,7 +281,9 @@ class HeldStream:
         call = next((call for each in found if each.data and (call := self._call_of(each.data))), None)
         if call is None or RESPONSE not in self._gate.armed_sides:
             return False
-        self._held.append(HeldEvent(self, self._gate, call, event, b"\n".join(each.data or b"" for each in found)))
+        self._held_events.append(
+            HeldEvent(self, self._gate, call, event, b"\n".join(each.data or b"" for each in found))
+        )
         return True
 
     def _call_of(self, data: bytes) -> PostedCall | None:
@@ -309,12 +311,12 @@ class HeldStream:
         self.note_change()
         self.put(b"event: message\ndata: " + message + b"\n\n")
 
-    def release(self, held: HeldEvent, event: bytes) -> None:
+    def release(self, held_event: HeldEvent, event: bytes) -> None:
         """Send what a held event has become; empty for nothing."""
-        if held not in self._held:
+        if held_event not in self._held_events:
             return
-        self._held.remove(held)
-        self._notes += held.notes()
+        self._held_events.remove(held_event)
+        self._notes += held_event.notes()
         if event:
             self.put(event)
         self._finish_if_empty()
@@ -332,7 +334,7 @@ class HeldStream:
     # How it ends
 
     def _finish_if_empty(self) -> None:
-        if self._keeps is None or self._held or self._has_ended:
+        if self._keeps is None or self._held_events or self._has_ended:
             return
         if isinstance(self._body, ChunkedBody):
             self._client.write(b"0\r\n\r\n")

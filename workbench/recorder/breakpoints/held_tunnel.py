@@ -187,9 +187,9 @@ class HeldTunnel(SocketTunnel):
     ) -> None:
         super().__init__(client, listener, handshake, connection, is_full=is_full)
         self.gate = gate
-        agreed = handshake.response.headers.get("sec-websocket-extensions") or ""
+        extensions = handshake.response.headers.get("sec-websocket-extensions") or ""
         self._ways = {
-            name: _Direction(name, PartReader(deflate_of(agreed, side), state and state.readers[name]), deque())
+            name: _Direction(name, PartReader(deflate_of(extensions, side), state and state.readers[name]), deque())
             for name, side in ((_SENT, "client"), (_RECEIVED, "server"))
         }
         protocol = gate.protocol_of(handshake.request.url) or ""
@@ -220,14 +220,14 @@ class HeldTunnel(SocketTunnel):
     def request_data(self, data: bytes) -> bytes:
         """Take bytes of the client, which leave with the end of their message."""
         if data and not self._is_over:
-            self._sent.add_received(data)
+            self._sent_digests.add_received(data)
             self._listener.on_event(RequestBytes(self._key, self._loop.time(), data))
             self._take(self._ways[_SENT], data)
         return b""
 
     def response_data(self, data: bytes) -> None:
         if data and not self._is_over:
-            self._received.add_received(data)
+            self._received_digests.add_received(data)
             self._take(self._ways[_RECEIVED], data)
 
     def _take(self, way: _Direction, data: bytes) -> None:
@@ -337,13 +337,13 @@ class HeldTunnel(SocketTunnel):
         if way.name == _SENT:
             if not self._connection.transport.is_closing():
                 self._connection.transport.write(sent)
-            self._sent.add_sent(sent)
+            self._sent_digests.add_sent(sent)
             if way.begun is None:
                 self._child.add(RequestBytes(0, now, sent))
             way.begun = None
         else:
             self._client.write(sent)
-            self._received.add_sent(sent)
+            self._received_digests.add_sent(sent)
             self._listener.on_event(ResponseBytes(self._key, now, sent))
 
     def _add_notes(self, notes: list[str]) -> None:
@@ -449,8 +449,8 @@ async def hold_open(tunnel: SocketTunnel, gate: BreakpointGate) -> HeldTunnel | 
 
 def _as_exchange(id_: str, handshake: Handshake) -> Exchange:
     head, answer = handshake.request, handshake.response
-    asked, answered = HttpRequest(head.method, head.url, head.headers), HttpResponse(answer.status, answer.headers)
-    return Exchange(id_, asked, answered, kind=ExchangeKind.WEBSOCKET)
+    request, answered = HttpRequest(head.method, head.url, head.headers), HttpResponse(answer.status, answer.headers)
+    return Exchange(id_, request, answered, kind=ExchangeKind.WEBSOCKET)
 
 
 def _value(data: bytes) -> JsonValue:

@@ -24,7 +24,7 @@ class HeldTurns:
         self._protocol = protocol
         self._earlier = state.turn - 1 if state else 0  # turns that were over
         self._frames = 0  # of the turns that are known
-        self._judged = 0
+        self._last_judged = 0
         self._firsts: dict[int, FirstToolCall] = {}
         for frame in state.frames if state else ():
             self.add(frame)
@@ -54,12 +54,12 @@ class HeldTurns:
 
     def is_new_request(self, number: int) -> bool:
         """True the first time for the request of a turn."""
-        is_new, self._judged = number > self._judged, max(number, self._judged)
+        is_new, self._last_judged = number > self._last_judged, max(number, self._last_judged)
         return is_new
 
     def skip_requests(self) -> None:
         """All requests so far have left."""
-        self._judged = len(self._turns) + self._earlier
+        self._last_judged = len(self._turns) + self._earlier
 
     def has_first_call(self, number: int, messages: Iterable[bytes]) -> bool:
         """The messages begin the first tool call of the response of a turn, which is not complete with them."""

@@ -135,10 +135,10 @@ class SocketChild:
             return
         self._key = self._listener.new_key()
         _, at, upstream, head, answer, is_declined = self._handshake
-        kept = [(n, v) for n, v in head.headers if not (is_declined and n.lower() == "sec-websocket-extensions")]
+        fields = [(n, v) for n, v in head.headers if not (is_declined and n.lower() == "sec-websocket-extensions")]
         head = replace(
             head,
-            headers=Headers(tuple(kept)),
+            headers=Headers(tuple(fields)),
             hop=hop_behind(head.hop),
             parent=self._handshake.key,
             branch=self._branch,

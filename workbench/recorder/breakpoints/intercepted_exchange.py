@@ -141,7 +141,7 @@ class InterceptedExchange:
         self._pauses.note_activity()
         now = self._loop.time()
         try:
-            fed = self._request_body.feed(data)
+            read_data = self._request_body.feed(data)
         except BadMessage as bad:
             why = f"the client's request is not HTTP/1.1: {bad.what}"
             self._client_exchange.on_event(ExchangeEnded(0, now, State.ABORTED, why))
@@ -149,8 +149,8 @@ class InterceptedExchange:
             self._client.write(reply(bad.status, str(bad), closes=True).render(to=self._request.method))
             self._client.finish(keeps=False)
             return b""
-        self._held_request += fed.wire
-        for piece in fed.pieces:
+        self._held_request += read_data.wire
+        for piece in read_data.pieces:
             self._request_digests.add_received(piece)
             self._client_exchange.on_event(RequestBytes(0, now, piece))
         if self._request_body.is_done:
@@ -160,7 +160,7 @@ class InterceptedExchange:
         elif len(self._held_request) > MAX_HELD_REQUEST:
             self._pauses.report_unjudged(f"the request has more than {MAX_HELD_REQUEST:,} bytes")
             self._send()
-        return fed.rest
+        return read_data.rest
 
     def set_client_full(self, is_full: bool) -> None:
         """Pause or resume reading from the upstream, as the client's write buffer is full or not."""
@@ -354,44 +354,44 @@ class InterceptedExchange:
         answer.finish()
         self._finish()
 
-    def answer(self, told: Mapping[str, JsonValue], who: str) -> None:
+    def answer(self, command: Mapping[str, JsonValue], who: str) -> None:
         """Send a simulator's response. Raises UsageError if it does not fit what is already sent."""
         if self._response and not self._response.is_untouched:
-            self._continue_with(self._response, told, who)
+            self._continue_with(self._response, command, who)
             return
         self._pauses.end(f"answered by {who}")
         if self._response:
             self._record_child(self._response, INSTEAD)
         if stream := self._gate.tool_calls.stream_of(self._head):
-            stream.put_message(b"".join(base64.b64decode(piece) for piece in told["pieces"]))
-            told = ACCEPTED
-        made = SimulatedResponse(told, who, version=self._request.version, keeps=is_persistent(self._request))
+            stream.put_message(b"".join(base64.b64decode(piece) for piece in command["pieces"]))
+            command = ACCEPTED
+        response = SimulatedResponse(command, who, version=self._request.version, keeps=is_persistent(self._request))
         now = self._loop.time()
-        self._client_exchange.on_event(ResponseStarted(0, now, made.head))
-        self._client.write(made.data)
-        for piece in made.pieces:
+        self._client_exchange.on_event(ResponseStarted(0, now, response.head))
+        self._client.write(response.data)
+        for piece in response.pieces:
             self._client_exchange.on_event(ResponseBytes(0, now, piece))
-        if made.is_cut:
+        if response.is_cut:
             self._end(State.ABORTED, "the simulator ended its response early")
             self._client.abort(resets=True)
         else:
             self._end(State.COMPLETE, "")
-            self._client.finish(keeps=made.keeps)
+            self._client.finish(keeps=response.keeps)
 
-    def _continue_with(self, answer: HeldResponse, told: Mapping[str, JsonValue], who: str) -> None:
+    def _continue_with(self, answer: HeldResponse, command: Mapping[str, JsonValue], who: str) -> None:
         """Send the simulator's body after the upstream's head, which is already sent."""
-        made = SimulatedResponse(told, who, version=self._request.version, keeps=True)
-        kinds = [(head.headers.get("content-type") or "").partition(";")[0] for head in (made.head, answer.head)]
+        response = SimulatedResponse(command, who, version=self._request.version, keeps=True)
+        kinds = [(head.headers.get("content-type") or "").partition(";")[0] for head in (response.head, answer.head)]
         if (
             not answer.is_head_alone_sent
-            or made.head.status != answer.head.status
+            or response.head.status != answer.head.status
             or kinds[0] != kinds[1]
-            or made.is_cut
+            or response.is_cut
         ):
-            status = f"{made.head.status} {kinds[0]}"
+            status = f"{response.head.status} {kinds[0]}"
             what = f"the upstream's response head has already been sent, but {who} responds with {status}"
             raise UsageError(what, hint="continue the response, edit the rest of it, or drop it")
-        answer.edit(b"".join(made.pieces))
+        answer.edit(b"".join(response.pieces))
         self._pauses.end(f"answered by {who}")
         self._record_child(answer, INSTEAD)
         answer.finish()
@@ -437,11 +437,15 @@ class InterceptedExchange:
         """
         inside = self._events.end.digests if self._events.end and not self._has_child else NOTHING
         passed = dict(inside)
-        asked, there = self._request_digests.result(), inside.get("request")
+        request_digests, there = self._request_digests.result(), inside.get("request")
         if there and self._is_request_whole:
-            passed["request"] = BodyDigest(asked.digest_in, there.digest_out, asked.bytes_in, there.bytes_out)
+            passed["request"] = BodyDigest(
+                request_digests.digest_in, there.digest_out, request_digests.bytes_in, there.bytes_out
+            )
         answered = inside.get("response")
         if answered and self._response:
-            left = self._response.digests.result()
-            passed["response"] = BodyDigest(answered.digest_in, left.digest_out, answered.bytes_in, left.bytes_out)
+            response_digests = self._response.digests.result()
+            passed["response"] = BodyDigest(
+                answered.digest_in, response_digests.digest_out, answered.bytes_in, response_digests.bytes_out
+            )
         return passed

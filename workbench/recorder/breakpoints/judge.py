@@ -121,9 +121,9 @@ class BreakpointJudge:
         unanswered = replace(recorded, response=None)
         before = JudgedSide(REQUEST, row.findings, self._facts(alone, lambda: unanswered))
         asked_already = {reason.kind for reason in reasons_to_pause(kinds, before)}
-        left = tuple(each for each in kinds if not each.is_filter or each.name not in asked_already)
+        remaining = tuple(each for each in kinds if not each.is_filter or each.name not in asked_already)
         return reasons_to_pause(
-            left, JudgedSide(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded)
+            remaining, JudgedSide(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded)
         )
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
@@ -201,22 +201,22 @@ def main(task: Mapping[str, JsonValue]) -> int:
         judge = BreakpointJudge(session)
         send_line({})
         for line in sys.stdin.buffer:
-            asked = loads(line)
-            send_line({"ask": asked["ask"], **_answer_line(judge, asked)})
+            question = loads(line)
+            send_line({"ask": question["ask"], **_answer_line(judge, question)})
     return 0
 
 
-def _answer_line(judge: BreakpointJudge, asked: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+def _answer_line(judge: BreakpointJudge, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     try:
-        if "file" in asked:
-            return judge.recorded_answer(asked["exchange"], asked["file"], asked["within"])
-        if asked["do"] == "answer":
-            return judge.answer(asked["exchange"], asked["contract"], asked["within"])
-        kinds = tuple(each for name in asked["kinds"] for each in parse(name))
-        if asked["do"] == "request":
-            reasons = judge.request(asked["exchange"], kinds, asked["within"])
+        if "file" in question:
+            return judge.recorded_answer(question["exchange"], question["file"], question["within"])
+        if question["do"] == "answer":
+            return judge.answer(question["exchange"], question["contract"], question["within"])
+        kinds = tuple(each for name in question["kinds"] for each in parse(name))
+        if question["do"] == "request":
+            reasons = judge.request(question["exchange"], kinds, question["within"])
         else:
-            reasons = judge.response(asked["exchange"], _response(asked), kinds, asked["within"])
+            reasons = judge.response(question["exchange"], _response(question), kinds, question["within"])
     except WorkbenchError as error:
         return {"unjudged": str(error)}
     except Exception as error:  # a fault of ours: this exchange is not judged, others are
@@ -224,15 +224,15 @@ def _answer_line(judge: BreakpointJudge, asked: Mapping[str, JsonValue]) -> Mapp
     return {"reasons": as_json(reasons)}
 
 
-def _response(asked: Mapping[str, JsonValue]) -> HttpResponse:
-    headers = Headers(tuple((name, value) for name, value in asked["headers"]))
-    raw = base64.b64decode(asked["body"])
+def _response(question: Mapping[str, JsonValue]) -> HttpResponse:
+    headers = Headers(tuple((name, value) for name, value in question["headers"]))
+    raw = base64.b64decode(question["body"])
     body = Body(raw, detect_encoding(raw, headers.get("content-encoding") or ""))
     try:
         decode_body(body)
     except WireError as error:
         raise NotJudged(str(error)) from error
-    return HttpResponse(asked["status"], headers, body, asked["reason"], asked["version"])
+    return HttpResponse(question["status"], headers, body, question["reason"], question["version"])
 
 
 if __name__ == "__main__":

@@ -23,15 +23,15 @@ class JudgeClient:
 
     Args:
         out: the session file it follows.
-        gone: called with a sentence, once, when the judge has died.
+        on_death: called with a sentence, once, when the judge has died.
     """
 
-    def __init__(self, out: Path, gone: Callable[[str], None], module: str = MODULE) -> None:
-        self._out, self._gone, self._module = out, gone, module
+    def __init__(self, out: Path, on_death: Callable[[str], None], module: str = MODULE) -> None:
+        self._out, self._on_death, self._module = out, on_death, module
         self._child: ChildProcess | None = None
         self._starting: asyncio.Task[None] | None = None
         self._waiting: dict[int, asyncio.Future[Mapping[str, JsonValue]]] = {}
-        self._asked = 0
+        self._question_count = 0
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
     @property
@@ -59,8 +59,8 @@ class JudgeClient:
             return {"unjudged": f"the checking process did not start ({error})"}
 
     async def _answer(self, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-        self._asked += 1
-        number = self._asked
+        self._question_count += 1
+        number = self._question_count
         future: asyncio.Future[Mapping[str, JsonValue]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         self._to_write.put(dumps({"ask": number, **question}) + b"\n")
@@ -104,7 +104,9 @@ class JudgeClient:
         for future in self._waiting.values():
             if not future.done():
                 future.set_result({"unjudged": "the checking process has died"})
-        self._gone("the process that checks breakpoints has died: all breakpoints are disarmed, and traffic continues")
+        self._on_death(
+            "the process that checks breakpoints has died: all breakpoints are disarmed, and traffic continues"
+        )
 
     def close(self) -> None:
         """End the judge at once: it writes nothing."""

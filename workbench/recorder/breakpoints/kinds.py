@@ -98,24 +98,24 @@ def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
     """Tool calls of the response that repeat an earlier one since the user last spoke, or one of the same response."""
     if seen.decoded is None:
         return
-    made = list(_calls_since_the_question(seen.decoded.messages(REQUEST)))
+    earlier = list(_calls_since_the_question(seen.decoded.messages(REQUEST)))
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
-            if _is_repetition(made, call):
+            if _is_repetition(earlier, call):
                 words = (
                     f"{quote(call.name, 60)} repeats an earlier call with the same "
                     "arguments, with nothing new in between"
                 )
                 yield words, message.absolute(call)
-            made.append(call)
+            earlier.append(call)
 
 
-def _is_repetition(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
+def _is_repetition(earlier: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
     """The call, and each since, was made before: tests that run again after an edit are no repetition."""
-    last = max((n for n, other in enumerate(made) if _is_same(call, other)), default=None)
+    last = max((n for n, other in enumerate(earlier) if _is_same(call, other)), default=None)
     if last is None:
         return False
-    return all(any(_is_same(new, old) for old in made[: last + 1]) for new in made[last + 1 :])
+    return all(any(_is_same(new, old) for old in earlier[: last + 1]) for new in earlier[last + 1 :])
 
 
 def _calls_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
@@ -228,24 +228,24 @@ class Breakpoint:
             yield from self._filter_reasons(self._filter, seen)
             return
         assert self._kind
-        wanted = (self._kind.tool_rules if seen.is_tool_hop else self._kind.rules).get(seen.side, ())
+        rules = (self._kind.tool_rules if seen.is_tool_hop else self._kind.rules).get(seen.side, ())
         for finding in seen.findings:
-            if finding.side == seen.side and self._is_covered(self._kind, wanted, finding):
+            if finding.side == seen.side and self._is_covered(self._kind, rules, finding):
                 yield PauseReason(self.name, finding.rule, finding.message, finding.pointer)
         more = None if seen.is_tool_hop else self._kind.extra_checks.get(seen.side)
         for words, pointer in more(seen) if more else ():
             yield PauseReason(self.name, "", words, pointer)
 
     @staticmethod
-    def _is_covered(kind: BreakpointKind, wanted: Iterable[str], finding: Finding) -> bool:
-        is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in wanted)
+    def _is_covered(kind: BreakpointKind, rules: Iterable[str], finding: Finding) -> bool:
+        is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in rules)
         is_of_the_whole = finding.rule in _LOOPS and not finding.pointer  # the request is repeated, not a call
         return (
             is_named and not is_of_the_whole and finding.rule not in kind.excluded and finding.severity != Severity.INFO
         )
 
-    def _filter_reasons(self, wanted: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
-        if not wanted.passes(seen.facts):
+    def _filter_reasons(self, condition: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
+        if not condition.passes(seen.facts):
             return
         words = {REQUEST: "the tool call has not been sent", RESPONSE: "the tool result has not reached the client"}
         words = words if self.tool_sides else dict.fromkeys(_BOTH, f"the {seen.side} matches the filter")
@@ -263,9 +263,9 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
     if name.startswith(FILTER):
         expression = parse_filter(name.removeprefix(FILTER))
         return (Breakpoint(name, _sides(expression), _filter=Filter(expression)),)
-    if name.startswith(TOOLS) and (named := name.removeprefix(TOOLS)):
-        named = named if "/" in named else f"{named}/*"
-        term = Term("mcp", ":" if "*" in named or "?" in named else "=", named)
+    if name.startswith(TOOLS) and (tool_name := name.removeprefix(TOOLS)):
+        tool_name = tool_name if "/" in tool_name else f"{tool_name}/*"
+        term = Term("mcp", ":" if "*" in tool_name or "?" in tool_name else "=", tool_name)
         return (Breakpoint(name, frozenset(), _filter=Filter(term), tool_sides=_BOTH),)
     if name.startswith(FRAMES):
         return (_of_frames(name),)

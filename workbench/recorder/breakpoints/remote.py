@@ -63,7 +63,7 @@ class Remote:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._asked = 0
+        self._command_count = 0
         self._events: deque[Mapping[str, JsonValue]] = deque()
         self._rest = b""
         self._socket = socket.socket(socket.AF_UNIX)
@@ -150,9 +150,9 @@ class Remote:
         until = None if seconds is None else time.monotonic() + seconds
         paused: Pause | None = next(iter(self._start_watching()), None)
         while paused is None:
-            left = None if until is None else max(0.001, until - time.monotonic())
+            seconds_left = None if until is None else max(0.001, until - time.monotonic())
             try:
-                event = self._events.popleft() if self._events else self._read_line(left)
+                event = self._events.popleft() if self._events else self._read_line(seconds_left)
             except TimeoutError:
                 return None
             if event is None:
@@ -168,19 +168,19 @@ class Remote:
 
     def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
         """Send any request of the protocol. Raises UsageError if it is refused, WorkbenchError if the recorder ends."""
-        self._asked += 1
+        self._command_count += 1
         try:
             self._socket.settimeout(CONTROL_SECONDS)
-            self._socket.sendall(dumps({"ask": self._asked, "do": verb, **words}) + b"\n")
+            self._socket.sendall(dumps({"ask": self._command_count, "do": verb, **words}) + b"\n")
         except OSError as error:
             raise WorkbenchError("the recorder has ended") from error
-        while (told := self._read_answer()) is not None:
-            if "event" in told:
-                self._events.append(told)
-            elif told.get("ask") == self._asked and "error" in told:
-                raise UsageError(told["error"], hint=told.get("hint") or None)
-            elif told.get("ask") == self._asked:
-                return told
+        while (answer := self._read_answer()) is not None:
+            if "event" in answer:
+                self._events.append(answer)
+            elif answer.get("ask") == self._command_count and "error" in answer:
+                raise UsageError(answer["error"], hint=answer.get("hint") or None)
+            elif answer.get("ask") == self._command_count:
+                return answer
         raise WorkbenchError("the recorder has ended")
 
     def _read_answer(self) -> Mapping[str, JsonValue] | None:
@@ -204,10 +204,10 @@ class Remote:
             self._rest += more
         line, _, self._rest = self._rest.partition(b"\n")
         try:
-            told = loads(line)
+            message = loads(line)
         except WireError:
             return None
-        return told if isinstance(told, dict) else None
+        return message if isinstance(message, dict) else None
 
     def close(self) -> None:
         """Disconnect. Paused exchanges stay paused. May be called again, and from another thread."""
@@ -248,15 +248,17 @@ class Recorders:
 
     def find_pause(self, name: str) -> tuple[Remote, int]:
         """The recorder of a pause and its number there, by that number or by the exchange id. Raises UsageError."""
-        pauses = [(remote, pause) for remote, told in self._states() for pause in told["pauses"]]
-        named = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
-        if len(named) > 1:
-            hint = "use the exchange id instead of the number: " + " or ".join(pause["exchange"] for _, pause in named)
-            raise UsageError(f"{len(named)} recorders write to this session, and each has a pause {name}", hint=hint)
-        if not named:
+        pauses = [(remote, pause) for remote, state in self._states() for pause in state["pauses"]]
+        matching = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
+        if len(matching) > 1:
+            hint = "use the exchange id instead of the number: " + " or ".join(
+                pause["exchange"] for _, pause in matching
+            )
+            raise UsageError(f"{len(matching)} recorders write to this session, and each has a pause {name}", hint=hint)
+        if not matching:
             there = ", ".join(pause_names([pause for _, pause in pauses]))
             raise UsageError(f"no pause with number {name!a}", hint=f"paused: {there or 'nothing'}")
-        remote, pause = named[0]
+        remote, pause = matching[0]
         return remote, pause["id"]
 
     def arm(self, kind: str) -> None:
@@ -266,7 +268,7 @@ class Recorders:
 
     def disarm(self, kind: str) -> None:
         """Disarm a breakpoint. Raises UsageError if it is armed nowhere; WorkbenchError."""
-        armed = [remote for remote, told in self._states() if kind in (*told["armed"], "all")]
+        armed = [remote for remote, state in self._states() if kind in (*state["armed"], "all")]
         for remote in armed or self._remotes[-1:]:
             remote.disarm(kind)
 
@@ -276,14 +278,14 @@ class Recorders:
         Raises:
             WorkbenchError: all of them ended meanwhile.
         """
-        told: SimpleQueue[Pause | WorkbenchError | None] = SimpleQueue()
+        outcomes: SimpleQueue[Pause | WorkbenchError | None] = SimpleQueue()
         waiting = _reconnect(self._remotes)
         try:
             for remote in waiting:
-                threading.Thread(target=_wait, args=(remote, seconds, told), name="waits", daemon=True).start()
+                threading.Thread(target=_wait, args=(remote, seconds, outcomes), name="waits", daemon=True).start()
             answers = []
             for _ in waiting:
-                answers.append(answer := told.get())
+                answers.append(answer := outcomes.get())
                 if isinstance(answer, Mapping):
                     return answer
         finally:
@@ -296,14 +298,14 @@ class Recorders:
     def _states(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
         """State of each recorder that still runs. Raises WorkbenchError if none does."""
         found = []
-        gone: WorkbenchError | None = None
+        failure: WorkbenchError | None = None
         for remote in self._remotes:
             try:
                 found.append((remote, remote.state()))
             except WorkbenchError as error:
-                gone = error
-        if not found and gone:
-            raise gone
+                failure = error
+        if not found and failure:
+            raise failure
         return found
 
     def __enter__(self) -> Recorders:
@@ -329,8 +331,8 @@ def _reconnect(remotes: Iterable[Remote]) -> list[Remote]:
     return found
 
 
-def _wait(remote: Remote, seconds: float | None, told: SimpleQueue[Pause | WorkbenchError | None]) -> None:
+def _wait(remote: Remote, seconds: float | None, outcomes: SimpleQueue[Pause | WorkbenchError | None]) -> None:
     try:
-        told.put(remote.wait(seconds))
+        outcomes.put(remote.wait(seconds))
     except WorkbenchError as error:
-        told.put(error)
+        outcomes.put(error)

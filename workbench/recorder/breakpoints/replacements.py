@@ -43,7 +43,7 @@ class SimulatedResponse:
     """One response made by a simulator.
 
     Args:
-        told: ``{"status", "headers", "pieces", "is_cut"}`` of the judge.
+        command: ``{"status", "headers", "pieces", "is_cut"}`` of the judge.
         who: made it up.
         version: of the request.
         keeps: the client keeps its connection.
@@ -55,12 +55,12 @@ class SimulatedResponse:
         keeps: the connection can be used again.
     """
 
-    def __init__(self, told: Mapping[str, JsonValue], who: str, *, version: bytes, keeps: bool) -> None:
-        self.pieces = [base64.b64decode(piece) for piece in told["pieces"]]
-        self.is_cut = bool(told["is_cut"])
+    def __init__(self, command: Mapping[str, JsonValue], who: str, *, version: bytes, keeps: bool) -> None:
+        self.pieces = [base64.b64decode(piece) for piece in command["pieces"]]
+        self.is_cut = bool(command["is_cut"])
         self.keeps = keeps
         is_chunked = version == b"HTTP/1.1" and (len(self.pieces) > 1 or self.is_cut)
-        headers = [(n, v) for n, v in told["headers"] if n.lower() not in _FRAMING]
+        headers = [(n, v) for n, v in command["headers"] if n.lower() not in _FRAMING]
         headers.append((MARK, who))
         if is_chunked:
             headers.append(("Transfer-Encoding", "chunked"))
@@ -68,10 +68,10 @@ class SimulatedResponse:
             headers.append(("Content-Length", str(sum(map(len, self.pieces)) + self.is_cut)))
         if not keeps:
             headers.append(("Connection", "close"))
-        phrase = _phrase(told["status"])
-        self.head = ResponseHead(told["status"], phrase, Headers(tuple(headers)), "HTTP/1.1")
+        phrase = _phrase(command["status"])
+        self.head = ResponseHead(command["status"], phrase, Headers(tuple(headers)), "HTTP/1.1")
         lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in headers]
-        start = f"HTTP/1.1 {told['status']} {phrase}".encode()
+        start = f"HTTP/1.1 {command['status']} {phrase}".encode()
         body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) if is_chunked else p for p in self.pieces if p)
         self.data = render(start, lines) + body + (b"0\r\n\r\n" if is_chunked and not self.is_cut else b"")
 

@@ -135,8 +135,10 @@ class Keeper:
             self._is_awaited = True
             return
         if isinstance(event, SocketAsked):
-            asked = self._open.get(event.key)
-            self.on_socket(event.number, asked.socket.state() if asked and asked.socket else None)
+            open_exchange = self._open.get(event.key)
+            self.on_socket(
+                event.number, open_exchange.socket.state() if open_exchange and open_exchange.socket else None
+            )
             return
         if isinstance(event, RequestStarted):
             self._open[event.key] = OpenExchange(
@@ -254,7 +256,7 @@ class Keeper:
 
     def _write(self, exchange: OpenExchange) -> WrittenPart | Exchange:
         """Write the new part of an exchange; all of it if it has ended."""
-        stands = exchange.written
+        stands = exchange.written_part
         if exchange.end is None:
             stands = self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
             return self._write_turns(exchange.socket, stands, at_end=False) if exchange.socket else stands
@@ -273,15 +275,17 @@ class Keeper:
         positions = dict(stands.positions)
         number = stands.turns
         for number, turn in socket.turns(stands.turns + 1):
-            begun = replace(turn, response=None, state=State.OPEN)
-            positions[number] = self._writer.begin(self._redactor.exchange(begun))
+            first_state = replace(turn, response=None, state=State.OPEN)
+            positions[number] = self._writer.begin(self._redactor.exchange(first_state))
         for over, turn in socket.over(list(positions), at_end=at_end):
             self._writer.finish(positions.pop(over), self._redactor.exchange(turn))
         return stands._replace(turns=number, positions=tuple(positions.items()))
 
     def _begin(self, exchange: OpenExchange) -> WrittenPart:
-        begun = exchange.first_state(self._redactor)
-        return WrittenPart(self._writer.begin(begun), exchange.is_request_complete, begun.response is not None)
+        first_state = exchange.first_state(self._redactor)
+        return WrittenPart(
+            self._writer.begin(first_state), exchange.is_request_complete, first_state.response is not None
+        )
 
     def _progress(self, exchange: OpenExchange, stands: WrittenPart) -> WrittenPart:
         if exchange.is_request_complete and not stands.request:
@@ -295,7 +299,7 @@ class Keeper:
             return stands
         more, chunks = exchange.writable_bytes(stands)
         self._writer.grow(stands.seq, more, chunks)
-        return stands._replace(grown=stands.grown + len(more), shown=stands.shown + len(chunks))
+        return stands._replace(body_bytes=stands.body_bytes + len(more), chunk_count=stands.chunk_count + len(chunks))
 
     def close(self) -> RecordingTally:
         """Write everything, exchanges in progress too, close the file and return the tally."""

@@ -125,15 +125,15 @@ class KeeperProcess:
 
     def _listen(self) -> None:
         for line in self._child.output:
-            told = loads(line)
-            if "trouble" in told:
-                self._trouble(told["trouble"])
-            elif "socket" in told:
-                self.on_socket(told["socket"], from_text(told["state"]) if told["state"] else None)
-            elif "released" in told:
-                self.released_bytes, self.is_failing = told["released"], told["is_failing"]
+            message = loads(line)
+            if "trouble" in message:
+                self._trouble(message["trouble"])
+            elif "socket" in message:
+                self.on_socket(message["socket"], from_text(message["state"]) if message["state"] else None)
+            elif "released" in message:
+                self.released_bytes, self.is_failing = message["released"], message["is_failing"]
             else:
-                self._tally = RecordingTally(**told)
+                self._tally = RecordingTally(**message)
 
     def close(self) -> RecordingTally:
         """Have everything written and return the tally."""

@@ -59,11 +59,11 @@ class OpenSocket:
     """
 
     def __init__(self, handshake: Exchange) -> None:
-        agreed = handshake.response.headers.get("sec-websocket-extensions") if handshake.response else ""
+        extensions = handshake.response.headers.get("sec-websocket-extensions") if handshake.response else ""
         self.frames: list[Frame] = []
         self._turns = SocketTurns(replace(handshake, kind=ExchangeKind.WEBSOCKET))
         self._readers = {
-            direction: MessageReader(deflate_of(agreed or "", side))
+            direction: MessageReader(deflate_of(extensions or "", side))
             for direction, side in (("sent", "client"), ("received", "server"))
         }
 
@@ -110,9 +110,9 @@ class OpenSocket:
                 code, why = close_of(frame.data)
                 yield f"the {who} closed it with {code}{f' ({why})' if why else ''}"
 
-    def _redaction_notes(self, kept: Sequence[Frame]) -> Iterator[str]:
+    def _redaction_notes(self, frames: Sequence[Frame]) -> Iterator[str]:
         """Directions whose messages are not kept as they were."""
-        pairs = zip(self.frames, kept, strict=True)
+        pairs = zip(self.frames, frames, strict=True)
         changed = Counter(frame.direction for frame, safe in pairs if frame.data != safe.data)
         for direction, count in sorted(changed.items()):
             what = f"{count:,} message{'' if count == 1 else 's'} {direction}"
@@ -132,15 +132,15 @@ def _safe(frames: list[Frame], redactor: Redactor) -> Iterable[Frame]:
     safe: dict[int, Frame] = {}
     for direction in ("sent", "received"):
         texts = [(n, f) for n, f in enumerate(frames) if f.direction == direction and b"\n" not in f.data]
-        joined = b"".join(_START + frame.data + _END for _, frame in texts if frame.opcode == "text")
-        made, found = redactor.text(joined)
-        if not found or len(made) != len(joined):
+        all_texts = b"".join(_START + frame.data + _END for _, frame in texts if frame.opcode == "text")
+        redacted, found = redactor.text(all_texts)
+        if not found or len(redacted) != len(all_texts):
             continue
         at = 0
         for n, frame in texts:
             if frame.opcode == "text":
                 at += len(_START)
-                safe[n] = replace(frame, data=made[at : at + len(frame.data)])
+                safe[n] = replace(frame, data=redacted[at : at + len(frame.data)])
                 at += len(frame.data) + len(_END)
     return redactor.exchange(Exchange("", frames=tuple(safe.get(n, frame) for n, frame in enumerate(frames)))).frames
 
@@ -178,15 +178,15 @@ class WrittenPart(NamedTuple):
     Attributes:
         seq: its position there.
         request, answer: the whole request, the head of the response.
-        grown, shown: bytes of the response body, and chunks.
+        body_bytes, chunk_count: bytes of the response body, and chunks.
         turns: of a WebSocket; ``positions`` are (number, position) of those that are not over.
     """
 
     seq: int
     request: bool
     answer: bool
-    grown: int = 0
-    shown: int = 0
+    body_bytes: int = 0
+    chunk_count: int = 0
     turns: int = 0
     positions: Sequence[tuple[int, int]] = ()
 
@@ -198,13 +198,13 @@ class OpenExchange:
         end: how it ended; None before that.
         memory: bytes of memory that it takes, roughly.
         socket: the WebSocket that it became with a 101 response; None for HTTP.
-        written: its part that is in the file; None if nothing is.
+        written_part: its part that is in the file; None if nothing is.
     """
 
     def __init__(self, run: str, start: RequestStarted, *, epoch: float, hop: str, client: str) -> None:
         head = start.head
         self.id = f"{run}-{start.key}"
-        self.written: WrittenPart | None = None
+        self.written_part: WrittenPart | None = None
         self.end: ExchangeEnded | None = None
         self.memory = 0
         self.socket: OpenSocket | None = None
@@ -234,7 +234,7 @@ class OpenExchange:
 
     def is_young(self, until: float) -> bool:
         """True if it began after a time, is not over, and nothing of it is written."""
-        return self._at > until and self.end is None and self.written is None
+        return self._at > until and self.end is None and self.written_part is None
 
     def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
         """Apply one event of this exchange; events come in their order."""
@@ -294,15 +294,15 @@ class OpenExchange:
         fresh = b"".join(islice(self._response_body.pieces, self._guarded, None))
         self._guarded = len(self._response_body.pieces)
         self._ready += self._guard.feed(fresh) if fresh else b""
-        grown = stands.grown + len(self._ready)
+        body_bytes = stands.body_bytes + len(self._ready)
         return self._ready, list(
-            takewhile(lambda c: c.end <= grown, islice(self._response_body.chunks, stands.shown, None))
+            takewhile(lambda c: c.end <= body_bytes, islice(self._response_body.chunks, stands.chunk_count, None))
         )
 
     def mark_written(self, stands: WrittenPart) -> None:
         """Note how much is in the file now."""
-        self._ready = self._ready[stands.grown - (self.written.grown if self.written else 0) :]
-        self.written = stands
+        self._ready = self._ready[stands.body_bytes - (self.written_part.body_bytes if self.written_part else 0) :]
+        self.written_part = stands
 
     def final_state(self, redactor: Redactor) -> Exchange:
         """The whole exchange as it stays in the file; only after its end."""

@@ -34,42 +34,42 @@ class TextGuard:
     Of AWS event streams whole messages do.
 
     Attributes:
-        settled: how many bytes have left.
+        settled_bytes: how many bytes have left.
         has_found: a secret was among them.
     """
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._held = bytearray()
+        self._waiting = bytearray()
         self._again = 0
         self._stream = StreamedTexts()
         self._is_messages: bool | None = None
-        self.settled = 0
+        self.settled_bytes = 0
         self.has_found = False
 
     def feed(self, data: bytes) -> bytes:
         """Redacted lines, as far as nothing that is still to come changes them."""
-        self._held += data
-        if self._is_messages is None and self._held and self._held[0] > 1:
+        self._waiting += data
+        if self._is_messages is None and self._waiting and self._waiting[0] > 1:
             self._is_messages = False  # a message of its length is longer than any may be: texts are shown at once
-        if self._is_messages is None and len(self._held) >= PRELUDE:
-            self._is_messages = is_messages(bytes(self._held[:PRELUDE]))
-        if len(self._held) < self._again or self._is_messages is None or not (self._is_messages or b"\n" in data):
+        if self._is_messages is None and len(self._waiting) >= PRELUDE:
+            self._is_messages = is_messages(bytes(self._waiting[:PRELUDE]))
+        if len(self._waiting) < self._again or self._is_messages is None or not (self._is_messages or b"\n" in data):
             return b""
-        body = bytes(self._held)
-        said = AwsTexts(body) if self._is_messages else None
-        text = said.text if said else body
+        body = bytes(self._waiting)
+        messages = AwsTexts(body) if self._is_messages else None
+        text = messages.text if messages else body
         read = self._stream.settled_length(text[: self._redactor.settled_length(text)], self._redactor.seen)
-        read, settled = said.end(read) if said else (read, read)
-        self._again = 0 if settled else 2 * len(body)  # an open member may go on for megabytes: look again rarely
-        if not settled:
+        read, settled_bytes = messages.end(read) if messages else (read, read)
+        self._again = 0 if settled_bytes else 2 * len(body)  # an open member may go on for megabytes: look again rarely
+        if not settled_bytes:
             return b""
-        del self._held[:settled]
-        self.settled += settled
+        del self._waiting[:settled_bytes]
+        self.settled_bytes += settled_bytes
         safe, found = self._redactor.text(body, self._stream)  # of the rest too: it may end what begins before it
         self._stream.advance(text[:read])
-        self.has_found |= any(mark.start < settled for mark in found)
-        return safe[:settled]
+        self.has_found |= any(mark.start < settled_bytes for mark in found)
+        return safe[:settled_bytes]
 
 
 class PackedGuard:
@@ -83,7 +83,7 @@ class PackedGuard:
         self._text = TextGuard(redactor)
         self._unpack = unpack
         self._unpacked = 0
-        self._held = deque[tuple[bytes, int]]()  # a piece, and how much text there was with it
+        self._waiting = deque[tuple[bytes, int]]()  # a piece, and how much text there was with it
         self._is_stopped = False
 
     def feed(self, data: bytes) -> bytes:
@@ -92,9 +92,9 @@ class PackedGuard:
             return b""
         if not self._read(data):
             self._is_stopped = True
-            self._held.clear()
+            self._waiting.clear()
             return b""
-        self._held.append((data, self._unpacked))
+        self._waiting.append((data, self._unpacked))
         return b"".join(self._clean())
 
     def _read(self, data: bytes) -> bool:
@@ -109,13 +109,13 @@ class PackedGuard:
         return not self._text.has_found and self._unpacked <= MAX_DECODED_BODY
 
     def _clean(self) -> Iterator[bytes]:
-        while self._held:
-            piece, unpacked = self._held[0]
-            later = next((more for _, more in self._held if more > unpacked), None)
-            if later is None or later > self._text.settled:
+        while self._waiting:
+            piece, unpacked = self._waiting[0]
+            later = next((more for _, more in self._waiting if more > unpacked), None)
+            if later is None or later > self._text.settled_bytes:
                 return
             yield piece
-            self._held.popleft()
+            self._waiting.popleft()
 
 
 class _WithholdingGuard:
@@ -188,5 +188,5 @@ def unpacker(label: str) -> Callable[[bytes], bytes] | None:
 
     What it returns raises an error of its library for what it cannot read.
     """
-    made = _UNPACKERS.get(label.strip().lower().removeprefix("x-"))
-    return made() if made else None
+    factory = _UNPACKERS.get(label.strip().lower().removeprefix("x-"))
+    return factory() if factory else None

@@ -112,17 +112,17 @@ class _Context(NamedTuple):
         armed = [word for kind in self.breaks for word in ("--break", kind)]
         return [*own, *armed, "--config", str(server.file), "--variables", syntax, "--", server.pointer]
 
-    def path(self, stated: str) -> Path | None:
+    def path(self, template: str) -> Path | None:
         """The file that a path of ``clients.yaml`` means; None if its variable is not set."""
         known = {name: value for name, value in self.environment.items() if value}
-        found = expand(stated, "braced", known)
+        found = expand(template, "braced", known)
         if SYNTAXES["braced"].search(found):
             return None
         return self.home / found[2:] if found.startswith("~/") else self.folder / found
 
-    def pointer(self, stated: str) -> str:
+    def pointer(self, template: str) -> str:
         """A JSON pointer of ``clients.yaml``, with the client's folder as a key."""
-        return stated.replace("{folder}", escape(str(self.folder)))
+        return template.replace("{folder}", escape(str(self.folder)))
 
 
 def tapped_servers(
@@ -178,11 +178,11 @@ class _Copier:
             return TappedServers(notes=(*self._notes, f"servers are not recorded: {error}"))
         if not entries:
             return TappedServers(notes=tuple(self._notes))
-        given = {name: value.replace("{json}", text) for name, value in self._how.variables.items()}
+        set_variables = {name: value.replace("{json}", text) for name, value in self._how.variables.items()}
         return TappedServers(
             (*self._how.arguments, *self._each(entries)),
-            {**self._variables, **given},
-            text if any(COPY_PATH in word for word in (*self._how.arguments, *given.values())) else "",
+            {**self._variables, **set_variables},
+            text if any(COPY_PATH in word for word in (*self._how.arguments, *set_variables.values())) else "",
             self._urls,
             (*(server.name for server in servers if server.is_stdio), *self._urls),
             tuple(self._notes),
@@ -190,12 +190,12 @@ class _Copier:
 
     def _text(self, entries: Mapping[str, JsonValue]) -> str:
         """The servers as JSON, with what else is in the file whose place it takes."""
-        stated = self._how.merges_on.get(sys.platform, self._how.merges)
-        path = self._context.path(stated) if stated else None
-        held = read_configuration(path) if path and path.exists() else {}
-        held = held if isinstance(held, dict) else {}
-        made = {**held, self._how.key: {**entry_at(held, f"/{self._how.key}"), **entries}}
-        return json.dumps(made, ensure_ascii=False, indent=1)
+        merge_path = self._how.merges_on.get(sys.platform, self._how.merges)
+        path = self._context.path(merge_path) if merge_path else None
+        settings = read_configuration(path) if path and path.exists() else {}
+        settings = settings if isinstance(settings, dict) else {}
+        merged = {**settings, self._how.key: {**entry_at(settings, f"/{self._how.key}"), **entries}}
+        return json.dumps(merged, ensure_ascii=False, indent=1)
 
     def _each(self, entries: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
         for name, entry in entries.items():
@@ -224,12 +224,12 @@ class _Copier:
             )
         return is_plain
 
-    def _of_file(self, stated: ServerFile) -> Iterator[ConfiguredServer]:
-        path, pointer = self._context.path(stated.path), self._context.pointer(stated.at)
-        if path is None or (stated.left and self._context.folder == self._context.home):
+    def _of_file(self, server_file: ServerFile) -> Iterator[ConfiguredServer]:
+        path, pointer = self._context.path(server_file.path), self._context.pointer(server_file.at)
+        if path is None or (server_file.left and self._context.folder == self._context.home):
             return
         entries = self._read(path, pointer, "servers of {} are not recorded")
-        may_start = self._approval() if stated.is_approved and entries else lambda name: True
+        may_start = self._approval() if server_file.is_approved and entries else lambda name: True
         for name, entry in entries.items():
             if not may_start(name):
                 self._notes.append(f"server {name} of {path.name} is not started: it was not approved")
@@ -250,10 +250,10 @@ class _Copier:
         assert how, f"{self._how.client} has no approvals"
         places = [(self._context.path(file.path), self._context.pointer(file.at)) for file in how.files]
         read = [self._read(path, pointer, "approvals of {} are not read") for path, pointer in places if path]
-        named = {name for found in read for name in _texts(found.get(how.named))}
+        approved = {name for found in read for name in _texts(found.get(how.named))}
         refused = {name for found in read for name in _texts(found.get(how.refused))}
         is_every = any(found.get(how.every) is True for found in read)
-        return lambda name: name not in refused and (is_every or name in named)
+        return lambda name: name not in refused and (is_every or name in approved)
 
     # -- their copies
 
@@ -267,8 +267,8 @@ class _Copier:
         mark = self._mark(server)
         if not mark and not self._how.is_whole:
             return {}
-        made = _fill_entry(self._how.url, {"{url}": mark})
-        return made or {**self._referring(server.entry), **({server.url_key: mark} if mark else {})}
+        entry = _fill_entry(self._how.url, {"{url}": mark})
+        return entry or {**self._referring(server.entry), **({server.url_key: mark} if mark else {})}
 
     def _mark(self, server: ConfiguredServer) -> str:
         """The mark for where the recorder listens for a server; empty if that is not possible."""
@@ -288,8 +288,10 @@ class _Copier:
     def _referring(self, entry: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """An entry of a server at a URL: its URL and the values of its headers become variables."""
         headers = entry.get("headers")
-        kept = {name: self._reference(value) for name, value in headers.items()} if isinstance(headers, dict) else None
-        changed = {"url": self._reference(entry.get("url")), "headers": kept}
+        safe_headers = (
+            {name: self._reference(value) for name, value in headers.items()} if isinstance(headers, dict) else None
+        )
+        changed = {"url": self._reference(entry.get("url")), "headers": safe_headers}
         return {**entry, **{key: value for key, value in changed.items() if key in entry and value is not None}}
 
     def _reference(self, value: JsonValue) -> JsonValue:
@@ -300,9 +302,9 @@ class _Copier:
         return f"${{{name}}}"
 
 
-def _fill_entry(stated: Mapping[str, JsonValue], parts: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _fill_entry(template: Mapping[str, JsonValue], parts: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """A stated entry with its placeholders filled in."""
-    return {key: parts.get(value, value) if isinstance(value, str) else value for key, value in stated.items()}
+    return {key: parts.get(value, value) if isinstance(value, str) else value for key, value in template.items()}
 
 
 def _fill(word: str, parts: Mapping[str, str]) -> str:

@@ -40,21 +40,21 @@ class TapeReader:
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
-        self._held = bytearray()
+        self._unread = bytearray()
 
     def batches(self) -> Iterator[list[TapeEvent]]:
         """Events as they come, several at a time, until the pipe ends; one that is cut is dropped."""
         while piece := self._read(_READ):
-            self._held += piece
+            self._unread += piece
             if events := list(self._whole()):
                 yield events
 
     def _whole(self) -> Iterator[TapeEvent]:
         at = 0
-        while len(self._held) - at >= HEAD.size:
-            kind, seconds, size = HEAD.unpack_from(self._held, at)
-            if len(self._held) - at - HEAD.size < size:
+        while len(self._unread) - at >= HEAD.size:
+            kind, seconds, size = HEAD.unpack_from(self._unread, at)
+            if len(self._unread) - at - HEAD.size < size:
                 break
             at += HEAD.size + size
-            yield TapeEvent(kind, seconds, bytes(self._held[at - size : at]))
-        del self._held[:at]
+            yield TapeEvent(kind, seconds, bytes(self._unread[at - size : at]))
+        del self._unread[:at]

@@ -134,10 +134,10 @@ class HeldLines:
         is_armed: something is armed from the beginning.
     """
 
-    def __init__(self, sent: PassedStream, received: PassedStream, note: Note, *, is_armed: bool) -> None:
-        self._streams = {SENT: sent, RECEIVED: received}
+    def __init__(self, to_server: PassedStream, received: PassedStream, note: Note, *, is_armed: bool) -> None:
+        self._streams = {SENT: to_server, RECEIVED: received}
         self._note = note
-        self._held: dict[int, _HeldLine] = {}
+        self._held_lines: dict[int, _HeldLine] = {}
         self._count = 0
         self._changed = threading.Condition()
         self._is_left = False  # the client has ended its side, or the recording is gone: nothing is held any more
@@ -157,7 +157,7 @@ class HeldLines:
             number = self._count
             deadline = threading.Timer(SECONDS, self._release, (number,))
             deadline.daemon = True
-            self._held[number] = _HeldLine(direction, line, deadline)
+            self._held_lines[number] = _HeldLine(direction, line, deadline)
         deadline.start()
         self._note(_HELD[direction], b"%d\n" % number + line)
         return True
@@ -165,20 +165,20 @@ class HeldLines:
     def hear(self, message: bytes) -> None:
         """Take a line of the process that records: what is armed, or what becomes of a line."""
         try:
-            said = json_object(message)
+            command = json_object(message)
         except WireError:
             return
-        number = said.get("line")
-        if "armed" in said:
-            self._arm(is_armed=bool(said["armed"]))
+        number = command.get("line")
+        if "armed" in command:
+            self._arm(is_armed=bool(command["armed"]))
         elif not isinstance(number, int):
             return
-        elif "paused" in said:
-            if held := self._held.get(number):
-                held.deadline.cancel()
+        elif "paused" in command:
+            if held_line := self._held_lines.get(number):
+                held_line.deadline.cancel()
         else:
-            data, back = (_unpack(said.get(name)) for name in ("data", "back"))
-            self._release(number, data, is_dropped=bool(said.get("drop")), back=back)
+            data, back = (_unpack(command.get(name)) for name in ("data", "back"))
+            self._release(number, data, is_dropped=bool(command.get("drop")), back=back)
 
     def _release(
         self, number: int, line: bytes | None = None, *, is_dropped: bool = False, back: bytes | None = None
@@ -191,13 +191,13 @@ class HeldLines:
             back: a line for the client besides.
         """
         with self._changed:
-            held = self._held.pop(number, None)
-            if held is None:
+            held_line = self._held_lines.pop(number, None)
+            if held_line is None:
                 return
-            held.deadline.cancel()
+            held_line.deadline.cancel()
         if not is_dropped:
-            direction = held.direction
-            self._streams[direction].put(held.line if line is None else line, is_noted=direction == RECEIVED)
+            direction = held_line.direction
+            self._streams[direction].put(held_line.line if line is None else line, is_noted=direction == RECEIVED)
         if back is not None:
             self._streams[RECEIVED].put(back, is_noted=True)
         with self._changed:
@@ -214,18 +214,20 @@ class HeldLines:
     def _end(self, dropped: int | None) -> None:
         with self._changed:
             self._is_left = True
-            numbers = [*self._held]
+            numbers = [*self._held_lines]
         self._arm(is_armed=False)
         for number in numbers:
-            held = self._held.get(number)
-            self._release(number, is_dropped=bool(held and held.direction == dropped))
+            held_line = self._held_lines.get(number)
+            self._release(number, is_dropped=bool(held_line and held_line.direction == dropped))
             if dropped is not None:
                 self._note(GONE, b"%d" % number)
 
     def wait(self) -> None:
         """Wait until no response is held."""
         with self._changed:
-            self._changed.wait_for(lambda: all(held.direction != RECEIVED for held in self._held.values()))
+            self._changed.wait_for(
+                lambda: all(held_line.direction != RECEIVED for held_line in self._held_lines.values())
+            )
 
 
 def _unpack(value: JsonValue) -> bytes | None:
@@ -244,7 +246,7 @@ def json_object(line: bytes) -> dict[str, JsonValue]:
 
 def write_all(target: int, data: bytes) -> None:
     """Write all of it. Raises OSError."""
-    written = os.write(target, data)
-    while written < len(data):
-        data = data[written:]
-        written = os.write(target, data)
+    count = os.write(target, data)
+    while count < len(data):
+        data = data[count:]
+        count = os.write(target, data)

@@ -204,7 +204,7 @@ class TapPauses:
     def __init__(self, run: str, out: Path, breaks: list[str], on_replaced: Callable[[Replacement], None]) -> None:
         self.on_replaced = on_replaced
         self._run, self._out, self._breaks = run, out, breaks
-        self._held: dict[int, HeldLine] = {}
+        self._held_lines: dict[int, HeldLine] = {}
         self._notes: dict[str, list[str]] = {}
         self._is_armed = bool(breaks)
         self._loop = asyncio.new_event_loop()
@@ -258,16 +258,16 @@ class TapPauses:
         if not calls:
             send_line({"line": number})
             return
-        held = self._held[number] = HeldLine(self, number, line)
-        for message in [held.add(side, *call) for call in calls]:
+        held_line = self._held_lines[number] = HeldLine(self, number, line)
+        for message in [held_line.add(side, *call) for call in calls]:
             message.judging = self._loop.create_task(message.judge(), name="check a message")
 
     def leave(self, number: int) -> None:
         """A line waits for nothing any more."""
 
         def leave() -> None:
-            if held := self._held.get(number):
-                held.leave()
+            if held_line := self._held_lines.get(number):
+                held_line.leave()
 
         self._loop.call_soon_threadsafe(leave)
 
@@ -285,7 +285,7 @@ class TapPauses:
 
     def forget(self, number: int) -> None:
         """A line has left the tap."""
-        self._held.pop(number, None)
+        self._held_lines.pop(number, None)
 
     def add_notes(self, exchange: str, notes: list[str]) -> None:
         """Keep notes for the note of an exchange."""

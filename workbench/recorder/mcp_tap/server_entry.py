@@ -99,9 +99,9 @@ def expand(text: str, syntax: str, environment: Mapping[str, str]) -> str:
     """The text with its variables filled in; one that is not set and has no default stays as written."""
 
     def value(found: re.Match[str]) -> str:
-        named = found.groupdict()
-        default = named.get("default")
-        return environment.get(named["name"] or named.get("bare") or "", found[0] if default is None else default)
+        groups = found.groupdict()
+        default = groups.get("default")
+        return environment.get(groups["name"] or groups.get("bare") or "", found[0] if default is None else default)
 
     return SYNTAXES[syntax].sub(value, text)
 

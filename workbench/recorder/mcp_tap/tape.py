@@ -67,7 +67,7 @@ class Tape:
         self._lock = threading.Lock()
         self._waiting = 0
         self._is_gone = False
-        self._left = memoryview(b"")  # bytes of events that are not written yet
+        self._unwritten = memoryview(b"")  # bytes of events that are not written yet
         self._is_over = self._is_leaving = False
         self._wake = os.pipe()
         self._handle: int | None = None  # of the pipe to the recorder
@@ -141,30 +141,30 @@ class Tape:
     def _write_all(self, handle: int) -> None:
         """Write events up to the last one, or until the end is left to another process. Raises OSError."""
         os.set_blocking(handle, False)
-        while self._left or not self._is_over:
-            if not self._left:
-                self._left = self._next_events()
+        while self._unwritten or not self._is_over:
+            if not self._unwritten:
+                self._unwritten = self._next_events()
             if self._is_leaving:
                 return
-            if self._left and handle in select.select([self._wake[0]], [handle], [])[1]:
-                written = os.write(handle, self._left[:_WRITTEN_AT_ONCE])
-                self._left = self._left[written:]
+            if self._unwritten and handle in select.select([self._wake[0]], [handle], [])[1]:
+                count = os.write(handle, self._unwritten[:_WRITTEN_AT_ONCE])
+                self._unwritten = self._unwritten[count:]
 
     def _next_events(self) -> memoryview:
         """The bytes of the next events, once there is one, or of none after the last."""
-        made = bytearray()
-        while not self._is_over and (not made or not self._events.empty()) and len(made) < _WRITTEN_AT_ONCE:
+        batch = bytearray()
+        while not self._is_over and (not batch or not self._events.empty()) and len(batch) < _WRITTEN_AT_ONCE:
             event = self._events.get()
             self._is_over = event is None
             if event:
-                made += HEAD.pack(event.kind, event.at, len(event.data)) + event.data
+                batch += HEAD.pack(event.kind, event.at, len(event.data)) + event.data
                 with self._lock:
                     self._waiting -= len(event.data)
-        return memoryview(bytes(made))
+        return memoryview(bytes(batch))
 
     def _leave(self, handle: int) -> None:
         """Have a copy of this process write what is left, so that this one can end."""
-        rest = [self._left]
+        rest = [self._unwritten]
         while not self._is_over:
             rest.append(self._next_events())
         if not any(map(len, rest)):
@@ -234,11 +234,13 @@ def pass_through(command: Sequence[str], tape: Tape, variables: Mapping[str, str
         to_server, to_client = _TappedStream(server.stdin.fileno(), server.stdin), _TappedStream(1)
         sent = PassedStream(to_server.handle, SENT, tape.note)
         received = PassedStream(to_client.handle, RECEIVED, tape.note)
-        held = HeldLines(sent, received, tape.note, is_armed=tape.is_armed)
-        tape.on_line, tape.on_gone = held.hear, held.give_up
+        held_lines = HeldLines(sent, received, tape.note, is_armed=tape.is_armed)
+        tape.on_line, tape.on_gone = held_lines.hear, held_lines.give_up
         errors = PassedStream(_ERRORS, STDERR, tape.note)
-        _start(_pump, _TappedStream(0), to_server, sent, held.leave)
-        answers = _start(_pump, _TappedStream(server.stdout.fileno(), server.stdout), to_client, received, held.wait)
+        _start(_pump, _TappedStream(0), to_server, sent, held_lines.leave)
+        answers = _start(
+            _pump, _TappedStream(server.stdout.fileno(), server.stdout), to_client, received, held_lines.wait
+        )
         complaints = _start(_pump, _TappedStream(server.stderr.fileno(), server.stderr), _TappedStream(_ERRORS), errors)
         tape.start()
         status = server.wait()

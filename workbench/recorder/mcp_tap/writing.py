@@ -68,7 +68,7 @@ class TapWriter:
         self._redactor = redactor
         self.pauses: TapPauses | None = None
         self._replaced: dict[str, list[Replacement]] = {}
-        self._held: list[tuple[int, str, bytes, list[CallInLine]]] = []
+        self._held_lines: list[tuple[int, str, bytes, list[CallInLine]]] = []
         connection = Exchange(
             run or new_run(),
             state=State.OPEN,
@@ -79,7 +79,7 @@ class TapWriter:
         self._channel = McpChannel(connection, task["server"])
         self._seq = writer.begin(redactor.exchange(self._channel.connection()))
         self._positions: dict[int, int] = {}
-        self._begun = 0
+        self._begun_count = 0
         self._ended_at = 0.0
         self._end = "the tap was stopped before the server ended"
         self._state = State.INCOMPLETE
@@ -103,11 +103,11 @@ class TapWriter:
         if is_sent:
             self._channel.feed(*_STREAMS[SENT], line, event.at)
         calls = self._channel.calls_of(*_STREAMS[SENT if is_sent else RECEIVED][:1], line)
-        self._held.append((event.number, REQUEST if is_sent else RESPONSE, line, calls))
+        self._held_lines.append((event.number, REQUEST if is_sent else RESPONSE, line, calls))
 
     def _judge_held(self) -> None:
-        held, self._held = self._held, []
-        for number, side, line, calls in held:
+        lines, self._held_lines = self._held_lines, []
+        for number, side, line, calls in lines:
             if self.pauses:
                 found = [(self._safe(self._channel.exchange(call.number)), call) for call in calls]
                 self.pauses.gate.client = self._channel.agent
@@ -135,10 +135,10 @@ class TapWriter:
 
     def _write(self, *, at_end: bool) -> None:
         """Write what is new. What the file did not take is tried again with the next events."""
-        positions, begun = dict(self._positions), self._begun
+        positions, begun_count = dict(self._positions), self._begun_count
         with self._writer.together():
-            for begun, call in self._channel.exchanges(self._begun + 1):
-                positions[begun] = self._writer.begin(self._safe(call, is_open=True))
+            for begun_count, call in self._channel.exchanges(self._begun_count + 1):
+                positions[begun_count] = self._writer.begin(self._safe(call, is_open=True))
             for number in list(positions):
                 if at_end or self._channel.is_over(number):
                     call = self._final_call(number)
@@ -147,7 +147,7 @@ class TapWriter:
                         self._writer.append(self._safe(child))
             if at_end:
                 self._writer.finish(self._seq, self._connection())
-        self._positions, self._begun = positions, begun
+        self._positions, self._begun_count = positions, begun_count
 
     def _final_call(self, number: int) -> Exchange:
         """A call with its response; if the tap was stopped, it is unknown whether there was one."""
@@ -168,12 +168,12 @@ class TapWriter:
             if RESPONSE in by_side:
                 response = HttpResponse(0, body=Body(by_side[RESPONSE]))
             branch = EDITED if REQUEST in by_side else UNEDITED
-            made = replace(call, id=f"{call.id}.server", request=request, response=response, note="")
-            yield replace(made, hop=hop_behind(call.hop), parent=call.id, branch=branch)
+            child = replace(call, id=f"{call.id}.server", request=request, response=response, note="")
+            yield replace(child, hop=hop_behind(call.hop), parent=call.id, branch=branch)
 
     def _safe(self, exchange: Exchange, *, is_open: bool = False) -> Exchange:
-        begun = replace(exchange, response=None, state=State.OPEN, note="") if is_open else exchange
-        return self._redactor.exchange(begun)
+        first_state = replace(exchange, response=None, state=State.OPEN, note="") if is_open else exchange
+        return self._redactor.exchange(first_state)
 
     def _connection(self) -> Exchange:
         whole = self._channel.connection()

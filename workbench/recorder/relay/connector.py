@@ -31,8 +31,10 @@ class Proxy:
 
 def proxy_for(upstream: Upstream) -> Proxy | None:
     """The proxy of ``HTTPS_PROXY`` or ``ALL_PROXY``; None for loopback and ``NO_PROXY``. Raises ValueError."""
-    named = any(os.environ.get(name) for base in ("https_proxy", "all_proxy") for name in (base, base.upper()))
-    if not (named and upstream.is_tls) or upstream.host in _LOOPBACK:
+    has_proxy_variable = any(
+        os.environ.get(name) for base in ("https_proxy", "all_proxy") for name in (base, base.upper())
+    )
+    if not (has_proxy_variable and upstream.is_tls) or upstream.host in _LOOPBACK:
         return None
     from urllib.request import getproxies, proxy_bypass  # slow to import, seldom needed
 

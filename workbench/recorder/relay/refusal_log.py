@@ -71,9 +71,9 @@ class RefusalLog:
 
     def _head(self, block: bytes, method: bytes, target: bytes, version: bytes) -> RequestHead:
         texts = (part.decode("latin-1") for part in (method, target, version))
-        method_text, asked, version_text = texts
+        method_text, target_text, version_text = texts
         headers = read_headers(block)
-        return RequestHead(method_text, asked, self._url(target, headers), headers, version_text, self._hop)
+        return RequestHead(method_text, target_text, self._url(target, headers), headers, version_text, self._hop)
 
     def _url(self, target: bytes, headers: Headers) -> str:
         """URL of the request at its upstream; the target as sent if no upstream matches."""

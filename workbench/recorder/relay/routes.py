@@ -45,21 +45,23 @@ class Upstream:
 def parse_upstream(name: str, base: str) -> Upstream:
     """Parse a base URL. Raises UsageError."""
     where = f"upstream {name}" if name else "upstream"
-    shown = _WITH_SECRETS.sub("...", base)
+    safe_text = _WITH_SECRETS.sub("...", base)
     try:
         parts = urlsplit(base)
         port = parts.port
     except ValueError:
-        raise UsageError(f"{shown!a} is not a URL", where=where) from None
+        raise UsageError(f"{safe_text!a} is not a URL", where=where) from None
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise UsageError(f"{shown!a} is not an http:// or https:// URL", where=where, hint="give https://HOST[/PATH]")
+        raise UsageError(
+            f"{safe_text!a} is not an http:// or https:// URL", where=where, hint="give https://HOST[/PATH]"
+        )
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
             "a base URL must not contain a user, query or fragment", where=where, hint="API keys are sent by the client"
         )
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
         raise UsageError(
-            f"{shown!a} contains characters that are not allowed in a URL",
+            f"{safe_text!a} contains characters that are not allowed in a URL",
             where=where,
             hint="percent-encode these characters",
         )

@@ -77,7 +77,7 @@ class SocketTunnel:
         self.copies: list[tuple[str, bytes]] | None = None
         self._client, self._connection = client, connection
         self._listener, self._key = listener, handshake.key
-        self._sent, self._received = BodyDigests(), BodyDigests()
+        self._sent_digests, self._received_digests = BodyDigests(), BodyDigests()
         self._is_upstream_full = is_full
         self._has_client_ended = False
         self._has_upstream_ended = False
@@ -90,13 +90,13 @@ class SocketTunnel:
 
     def replaced_by(self, make: Callable[..., _T]) -> _T:
         """Another tunnel, which takes the place of this one."""
-        made = make(self._client, self._listener, self.handshake, self._connection, is_full=self._is_upstream_full)
-        made.continue_from(self)
-        return made
+        tunnel = make(self._client, self._listener, self.handshake, self._connection, is_full=self._is_upstream_full)
+        tunnel.continue_from(self)
+        return tunnel
 
     def continue_from(self, other: SocketTunnel) -> None:
         """Take the place of another tunnel of the same connection."""
-        self._sent, self._received = other._sent, other._received
+        self._sent_digests, self._received_digests = other._sent_digests, other._received_digests
         self._has_client_ended, self._has_upstream_ended = other._has_client_ended, other._has_upstream_ended
         self._connection.user = self
 
@@ -118,8 +118,8 @@ class SocketTunnel:
             self._connection.transport.write(data)
             if self.copies is not None:
                 self.copies.append((SENT, data))
-            self._sent.add_received(data)
-            self._sent.add_sent(data)
+            self._sent_digests.add_received(data)
+            self._sent_digests.add_sent(data)
             self._listener.on_event(RequestBytes(self._key, self._loop.time(), data))
         return b""
 
@@ -157,8 +157,8 @@ class SocketTunnel:
             self._client.write(data)
             if self.copies is not None:
                 self.copies.append((RECEIVED, data))
-            self._received.add_received(data)
-            self._received.add_sent(data)
+            self._received_digests.add_received(data)
+            self._received_digests.add_sent(data)
             self._listener.on_event(ResponseBytes(self._key, self._loop.time(), data))
 
     def end_of_upstream(self) -> bool:
@@ -190,4 +190,4 @@ class SocketTunnel:
         return why
 
     def _digests(self) -> Mapping[str, BodyDigest]:
-        return {"request": self._sent.result(), "response": self._received.result()}
+        return {"request": self._sent_digests.result(), "response": self._received_digests.result()}

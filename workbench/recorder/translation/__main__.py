@@ -24,9 +24,9 @@ from workbench.recorder.translation.requests import TranslationRules
 
 def main(task: Mapping[str, JsonValue]) -> int:
     """Record until the parent process asks to stop."""
-    spoken: str = task["rules"]["spoken"]
+    protocol: str = task["rules"]["spoken"]
     with ExitStack() as stack:
-        if not spoken:
+        if not protocol:
             return _passing(task, serve_simulators(task["upstreams"], stack))
         rules = _rules(task["rules"])
         upstreams = resolve_upstreams(task["upstreams"], rules.spoken, stack)
@@ -63,18 +63,18 @@ def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int
     )
 
 
-def _rules(told: Mapping[str, JsonValue]) -> TranslationRules:
+def _rules(stated: Mapping[str, JsonValue]) -> TranslationRules:
     """Raises UsageError for a protocol, profile or correction that there is not."""
-    protocols.get(told["spoken"])
-    apply_switches((), told["on"], told["off"])
+    protocols.get(stated["spoken"])
+    apply_switches((), stated["on"], stated["off"])
     profiles: Sequence[CapabilityProfile] = ()
-    chosen = None
-    if told["profile"] == "auto":
+    profile = None
+    if stated["profile"] == "auto":
         profiles = tuple(ProfileStore.of_user().latest())
-    elif told["profile"] != "none":
-        chosen = ProfileStore.of_user().find(told["profile"])
+    elif stated["profile"] != "none":
+        profile = ProfileStore.of_user().find(stated["profile"])
     return TranslationRules(
-        told["spoken"], told["model"], profiles, chosen, told["on"], told["off"], dict(os.environ), time.time()
+        stated["spoken"], stated["model"], profiles, profile, stated["on"], stated["off"], dict(os.environ), time.time()
     )
 
 

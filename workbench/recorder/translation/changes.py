@@ -29,5 +29,5 @@ def changes_note(changes: Iterable[TranslationChange]) -> str:
     """Note of an exchange with its changes, without repetitions; losses last, and cut."""
     distinct = sorted(dict.fromkeys(changes), key=lambda change: change.kind == LOSS)
     lines = [change.line for change in distinct[:_MOST_LINES]]
-    left = len(distinct) - len(lines)
-    return "; ".join([*lines, *([f"and {left} more"] if left else [])])
+    omitted = len(distinct) - len(lines)
+    return "; ".join([*lines, *([f"and {omitted} more"] if omitted else [])])

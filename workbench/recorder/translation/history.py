@@ -42,32 +42,32 @@ class _HistoryTurn:
 
     messages: tuple[Message, ...]
     is_answer: bool
-    kept: RememberedResponse | None = None
+    remembered: RememberedResponse | None = None
 
 
-def restore_history(request: ModelRequest, memory: ResponseMemory, wanted: Wanted) -> RestoredHistory:
+def restore_history(request: ModelRequest, memory: ResponseMemory, is_wanted: Wanted) -> RestoredHistory:
     """The request with everything that clients do not send back, as far as ``memory`` has its responses."""
     turns = list(_turns(request.messages, memory))
-    made, ids = RestoredHistory(request), dict[str, str | None]()
+    restored, ids = RestoredHistory(request), dict[str, str | None]()
     for turn in turns:
-        ids |= turn.kept.ids if turn.kept else {}
+        ids |= turn.remembered.ids if turn.remembered else {}
     messages, calls = list[Message](), list[ToolCallIR]()
     for turn in turns:
-        named = restore_ids(replace(request, messages=turn.messages), ids).messages
+        with_ids = restore_ids(replace(request, messages=turn.messages), ids).messages
         if turn.is_answer:
-            said = _answer(turn, named, wanted, made.changes)
-            calls = [call for message in said for _, call in message.tool_calls() if not call.is_server]
-            messages += said
+            answer = _answer(turn, with_ids, is_wanted, restored.changes)
+            calls = [call for message in answer for _, call in message.tool_calls() if not call.is_server]
+            messages += answer
         else:
-            messages += _with_result_ids(named, calls)
-    made.changes += (
+            messages += _with_result_ids(with_ids, calls)
+    restored.changes += (
         TranslationChange(ID, f"{client} is sent as {'none' if own is None else own}")
         for client, own in ids.items()
         if client != own
     )
-    made.request = replace(request, messages=tuple(messages))
-    made.context = _context(turns)
-    return made
+    restored.request = replace(request, messages=tuple(messages))
+    restored.context = _context(turns)
+    return restored
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class HistoryResponse:
     Attributes:
         at: number of its first message.
         reasoning: reasoning that the client sent with it.
-        kept: the remembered response.
+        remembered: the remembered response.
     """
 
     at: int
     reasoning: tuple[Reasoning, ...]
-    kept: RememberedResponse | None
+    remembered: RememberedResponse | None
 
 
 def responses_in(messages: Sequence[Message], memory: ResponseMemory) -> tuple[list[HistoryResponse], str]:
@@ -91,8 +91,8 @@ def responses_in(messages: Sequence[Message], memory: ResponseMemory) -> tuple[l
     turns = list(_turns(messages, memory))
     for turn in turns:
         if turn.is_answer:
-            sent = tuple(part for message in turn.messages for _, part in message.reasoning())
-            found.append(HistoryResponse(at, sent, turn.kept))
+            reasoning = tuple(part for message in turn.messages for _, part in message.reasoning())
+            found.append(HistoryResponse(at, reasoning, turn.remembered))
         at += len(turn.messages)
     return found, _context(turns)
 
@@ -104,37 +104,37 @@ def _context(turns: Sequence[_HistoryTurn]) -> str:
 def _turns(messages: Sequence[Message], memory: ResponseMemory) -> Iterator[_HistoryTurn]:
     context = context_of(())
     for is_answer, group in groupby(messages, lambda message: message.role in ANSWERING):
-        held = tuple(group)
+        messages_of_turn = tuple(group)
         if not is_answer:
-            context = context_of(held)
-            yield _HistoryTurn(held, is_answer)
+            context = context_of(messages_of_turn)
+            yield _HistoryTurn(messages_of_turn, is_answer)
             continue
-        parts = [part for message in held for part in message.parts]
+        parts = [part for message in messages_of_turn for part in message.parts]
         handles = [name for part in parts if isinstance(part, Reasoning) and (name := name_of(part))]
         ids = [part.id for part in parts if isinstance(part, ToolCallIR) and part.id and not part.is_server]
-        yield _HistoryTurn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
+        yield _HistoryTurn(messages_of_turn, is_answer, memory.find(handles, ids, content_of(parts), context))
 
 
 def _answer(
-    turn: _HistoryTurn, messages: Sequence[Message], wanted: Wanted, changes: list[TranslationChange]
+    turn: _HistoryTurn, messages: Sequence[Message], is_wanted: Wanted, changes: list[TranslationChange]
 ) -> list[Message]:
     """Messages of one response; unchanged if nothing has to be restored."""
-    kept = turn.kept
-    sent = [part for message in messages for _, part in message.reasoning()]
-    if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
-        has_handles = any(name_of(part) is not None for part in sent)
+    remembered = turn.remembered
+    reasoning = [part for message in messages for _, part in message.reasoning()]
+    if remembered is None or (not remembered.reasoning and content_of(remembered.parts) == remembered.content):
+        has_handles = any(name_of(part) is not None for part in reasoning)
         return (
             [replace(m, parts=tuple(_without_unknown_handles(m.parts, changes))) for m in messages]
             if has_handles
             else [*messages]
         )
-    back = [part for part in kept.reasoning if wanted(part)]
-    changes += _reasoning_changes(kept, sent, back)
-    said = tuple(part for message in messages for part in rebase_parts(message) if not isinstance(part, Reasoning))
-    if content_of(said) == kept.content:
-        parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
+    back = [part for part in remembered.reasoning if is_wanted(part)]
+    changes += _reasoning_changes(remembered, reasoning, back)
+    own_parts = tuple(part for message in messages for part in rebase_parts(message) if not isinstance(part, Reasoning))
+    if content_of(own_parts) == remembered.content:
+        parts = tuple(part for part in remembered.parts if not isinstance(part, Reasoning) or is_wanted(part))
     else:
-        parts = _with_reasoning_in_place(said, kept.parts, wanted)
+        parts = _with_reasoning_in_place(own_parts, remembered.parts, is_wanted)
     return [Message(messages[0].role, parts)]
 
 
@@ -146,8 +146,8 @@ def _with_result_ids(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -
     results = [result for message in messages for _, result in message.tool_results()]
     if all(result.tool_call_id for result in results):
         return [*messages]
-    taken = {result.tool_call_id for result in results}
-    open_calls = [call for call in calls if call.id and call.id not in taken]
+    answered_ids = {result.tool_call_id for result in results}
+    open_calls = [call for call in calls if call.id and call.id not in answered_ids]
 
     def add_id(part: Part) -> Part:
         if not isinstance(part, ToolResultIR) or part.tool_call_id or part.is_server:
@@ -174,56 +174,58 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
 
 
 def _reasoning_changes(
-    kept: RememberedResponse, sent: Sequence[Reasoning], back: Sequence[Reasoning]
+    remembered: RememberedResponse, sent: Sequence[Reasoning], back: Sequence[Reasoning]
 ) -> Iterator[TranslationChange]:
     handles = sum(name_of(part) is not None for part in sent)
     if handles:
         yield TranslationChange(
             HANDLE,
-            f"{handles} removed from the response {_response_words(kept)}: handles of stored reasoning are "
+            f"{handles} removed from the response {_response_words(remembered)}: handles of stored reasoning are "
             "never sent upstream",
         )
     if back and list(back) != list(sent):
-        yield TranslationChange(REASONING, replayed_words(kept, back))
+        yield TranslationChange(REASONING, replayed_words(remembered, back))
     elif not back:
         yield TranslationChange(
             REASONING,
-            (f"from the response {_response_words(kept)} not sent back: the upstream does not accept reasoning"),
+            (f"from the response {_response_words(remembered)} not sent back: the upstream does not accept reasoning"),
         )
 
 
-def replayed_words(kept: RememberedResponse, back: Sequence[Reasoning]) -> str:
+def replayed_words(remembered: RememberedResponse, back: Sequence[Reasoning]) -> str:
     """The change line for reasoning that was restored."""
     size = sum(len(part.text or "") for part in back)
     carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
-    return f"restored in the response {_response_words(kept)}: {carriers}, {size:,} characters, verbatim"
+    return f"restored in the response {_response_words(remembered)}: {carriers}, {size:,} characters, verbatim"
 
 
-def _response_words(kept: RememberedResponse) -> str:
-    calls = [part.id or part.name or "" for part in kept.parts if isinstance(part, ToolCallIR)]
-    return f"with {', '.join(calls[:3])}" if calls else f"{kept.name[:6]} without calls"
+def _response_words(remembered: RememberedResponse) -> str:
+    calls = [part.id or part.name or "" for part in remembered.parts if isinstance(part, ToolCallIR)]
+    return f"with {', '.join(calls[:3])}" if calls else f"{remembered.name[:6]} without calls"
 
 
-def _with_reasoning_in_place(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
+def _with_reasoning_in_place(parts: Sequence[Part], own: Sequence[Part], is_wanted: Wanted) -> tuple[Part, ...]:
     """A response that the client edited, with the reasoning before the parts that it preceded."""
-    held, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
+    reasoning, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
     for part in own:
         if isinstance(part, Reasoning):
-            held += [part] if wanted(part) else []
+            reasoning += [part] if is_wanted(part) else []
         else:
             anchors.append(part)
-            waiting.append(held)
-            held = []
-    waiting.append(held)
-    made, texts = list[Part](), 0
-    for part in said:
+            waiting.append(reasoning)
+            reasoning = []
+    waiting.append(reasoning)
+    placed_parts, texts = list[Part](), 0
+    for part in parts:
         texts += isinstance(part, Text)
         at = next((n for n, anchor in enumerate(anchors) if _is_same(anchor, part, texts, anchors)), -1)
-        made += [piece for group in waiting[: at + 1] for piece in group]
+        placed_parts += [piece for group in waiting[: at + 1] for piece in group]
         waiting[: at + 1] = [[] for _ in waiting[: at + 1]]
-        made.append(part)
+        placed_parts.append(part)
     rest = [piece for group in waiting for piece in group]
-    return (*made, *rest) if any(isinstance(part, Reasoning) for part in made) else (*rest, *made)
+    return (
+        (*placed_parts, *rest) if any(isinstance(part, Reasoning) for part in placed_parts) else (*rest, *placed_parts)
+    )
 
 
 def _is_same(anchor: Part, part: Part, texts: int, own: Sequence[Part]) -> bool:
@@ -254,35 +256,40 @@ class SplicedBody:
 
 
 def put_reasoning_back(
-    decoded: DecodedExchange, memory: ResponseMemory, contract: Contract, wanted: Wanted
+    decoded: DecodedExchange, memory: ResponseMemory, contract: Contract, is_wanted: Wanted
 ) -> SplicedBody:
     """The body with the remembered reasoning of its responses.
 
     Args:
-        wanted: whether a piece of it goes back.
+        is_wanted: whether a piece of it goes back.
     """
     request = decoded.request
     assert request is not None
     turns, context = responses_in(request.messages, memory)
-    made = SplicedBody(decoded.request_text, context=context)
-    back = {turn.at: (turn.kept, turn) for turn in turns if turn.kept and _lacks(turn, turn.kept, wanted)}
-    came = {at: _parts_to_replay(kept, wanted) for at, (kept, _) in back.items()}
+    spliced = SplicedBody(decoded.request_text, context=context)
+    back = {
+        turn.at: (turn.remembered, turn)
+        for turn in turns
+        if turn.remembered and _lacks(turn, turn.remembered, is_wanted)
+    }
+    came = {at: _parts_to_replay(remembered, is_wanted) for at, (remembered, _) in back.items()}
     try:
         changes = restore_reasoning(decoded, contract, came)
-        made.text = patch.apply(made.text, changes) if changes else made.text
+        spliced.text = patch.apply(spliced.text, changes) if changes else spliced.text
     except LocalProtocolError as error:
-        made.changes.append(TranslationChange(NOTE, f"reasoning cannot be restored: {error}"))
-        return made
+        spliced.changes.append(TranslationChange(NOTE, f"reasoning cannot be restored: {error}"))
+        return spliced
     if changes:
-        made.changes += [
-            TranslationChange(REASONING, replayed_words(kept, _reasoning(came[at]))) for at, (kept, _) in back.items()
+        spliced.changes += [
+            TranslationChange(REASONING, replayed_words(remembered, _reasoning(came[at])))
+            for at, (remembered, _) in back.items()
         ]
-    return made
+    return spliced
 
 
-def _lacks(turn: HistoryResponse, kept: RememberedResponse, wanted: Wanted) -> bool:
+def _lacks(turn: HistoryResponse, remembered: RememberedResponse, is_wanted: Wanted) -> bool:
     """The client sends a response back without its reasoning, or with other reasoning."""
-    own = [part for part in kept.reasoning if wanted(part)]
+    own = [part for part in remembered.reasoning if is_wanted(part)]
     return bool(own) and [_fingerprint(part) for part in turn.reasoning] != [_fingerprint(part) for part in own]
 
 
@@ -290,8 +297,8 @@ def _fingerprint(part: Reasoning) -> tuple[object, ...]:
     return part.text or "", part.signature, part.data
 
 
-def _parts_to_replay(kept: RememberedResponse, wanted: Wanted) -> list[Part]:
-    return [part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part)]
+def _parts_to_replay(remembered: RememberedResponse, is_wanted: Wanted) -> list[Part]:
+    return [part for part in remembered.parts if not isinstance(part, Reasoning) or is_wanted(part)]
 
 
 def _reasoning(parts: list[Part]) -> list[Reasoning]:

@@ -56,11 +56,11 @@ def client_key(headers: Headers, url: str) -> str:
     return dict(parse_qsl(urlsplit(url).query)).get(_QUERY, "")
 
 
-def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str]) -> KeyedHeaders:
+def with_key(outgoing: Outgoing, client_headers: Headers, url: str, environ: Mapping[str, str]) -> KeyedHeaders:
     """Headers of a request with the upstream's own key, else the client's.
 
     Args:
-        sent, url: headers and URL of the client's request.
+        client_headers, url: headers and URL of the client's request.
 
     Raises:
         UsageError, LocalProtocolError: as ``credentials.authenticate``.
@@ -72,7 +72,7 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
             f"{OWN_KEY}{variable}" if variable else "",
             is_own=True,
         )
-    key, header = client_key(sent, url), key_header(outgoing.protocol)
+    key, header = client_key(client_headers, url), key_header(outgoing.protocol)
     if not key:
         return KeyedHeaders(outgoing.request.headers)
     if owner := _foreign_owner(key, outgoing.request.url):

@@ -43,21 +43,21 @@ class ResponseMemory:
     """The responses that were used last. ``most``: bytes of them."""
 
     def __init__(self, most: int = MAX_REASONING_KEPT) -> None:
-        self._most, self._held = most, 0
-        self._kept: OrderedDict[str, RememberedResponse] = OrderedDict()
-        self._named: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._most, self._size = most, 0
+        self._by_name: OrderedDict[str, RememberedResponse] = OrderedDict()
+        self._names_by_clue: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._by_name)
 
-    def keep(self, kept: RememberedResponse) -> None:
+    def keep(self, remembered: RememberedResponse) -> None:
         """Remember a response; those not used for longest are forgotten."""
-        self._kept[kept.name] = kept
-        self._held += _size(kept)
-        for clue in _clues(kept):
-            self._named[clue][kept.name] = None
-        while self._held > self._most and len(self._kept) > 1:
-            self._forget(next(iter(self._kept)))
+        self._by_name[remembered.name] = remembered
+        self._size += _size(remembered)
+        for clue in _clues(remembered):
+            self._names_by_clue[clue][remembered.name] = None
+        while self._size > self._most and len(self._by_name) > 1:
+            self._forget(next(iter(self._by_name)))
 
     def find(
         self, handles: Iterable[str], ids: Collection[str], content: str, context: str
@@ -67,16 +67,16 @@ class ResponseMemory:
         Ids that an upstream uses twice, and responses with the same text ("Done."), are distinguished by their content
         and by the messages before them.
         """
-        found = next((self._kept[name] for name in handles if name in self._kept), None)
+        found = next((self._by_name[name] for name in handles if name in self._by_name), None)
         if found is None:
-            names = {name: None for call in ids for name in self._named.get(f"id {call}", ())}
-            found = self._best([self._kept[n] for n in names], content, context)
+            names = {name: None for call in ids for name in self._names_by_clue.get(f"id {call}", ())}
+            found = self._best([self._by_name[n] for n in names], content, context)
         if found is None and not ids:
-            same = [self._kept[n] for n in self._named.get(f"content {content}", ())]
-            right = [kept for kept in same if kept.context == context]
+            same = [self._by_name[n] for n in self._names_by_clue.get(f"content {content}", ())]
+            right = [remembered for remembered in same if remembered.context == context]
             found = right[-1] if right else same[0] if len(same) == 1 else None
         if found:
-            self._kept.move_to_end(found.name)
+            self._by_name.move_to_end(found.name)
         return found
 
     def _best(self, found: Sequence[RememberedResponse], content: str, context: str) -> RememberedResponse | None:
@@ -87,20 +87,20 @@ class ResponseMemory:
         )[1]
 
     def _forget(self, name: str) -> None:
-        kept = self._kept.pop(name)
-        self._held -= _size(kept)
-        for clue in _clues(kept):
-            self._named[clue].pop(name, None)
-            if not self._named[clue]:
-                del self._named[clue]
+        remembered = self._by_name.pop(name)
+        self._size -= _size(remembered)
+        for clue in _clues(remembered):
+            self._names_by_clue[clue].pop(name, None)
+            if not self._names_by_clue[clue]:
+                del self._names_by_clue[clue]
 
 
-def _clues(kept: RememberedResponse) -> list[str]:
-    return [*(f"id {call}" for call in kept.ids), f"content {kept.content}"]
+def _clues(remembered: RememberedResponse) -> list[str]:
+    return [*(f"id {call}" for call in remembered.ids), f"content {remembered.content}"]
 
 
-def _size(kept: RememberedResponse) -> int:
-    return _ENTRY + sum(_weight(part) for part in kept.parts)
+def _size(remembered: RememberedResponse) -> int:
+    return _ENTRY + sum(_weight(part) for part in remembered.parts)
 
 
 def _weight(part: Part) -> int:

@@ -29,13 +29,13 @@ def is_health_check(method: str, path: str) -> bool:
     return method in ("GET", "HEAD") and path.partition("?")[0] in ("", "/", "/health", "/healthz", "/ping")
 
 
-def refusal(path: str, client: str, spoken: str) -> tuple[int, bytes]:
+def refusal(path: str, client: str, upstream_protocol: str) -> tuple[int, bytes]:
     """(status, body) of the response to a request that an upstream of another protocol cannot serve."""
     bare = path.partition("?")[0][:200]
     what = "cannot count tokens" if _COUNTS.search(bare) else f"does not support {bare}"
     status = HTTPStatus.NOT_IMPLEMENTED if _COUNTS.search(bare) else HTTPStatus.NOT_FOUND
     return status, error_body(
-        client, status, f"workbench: the upstream uses {spoken}; the recorder {what} for {client} clients"
+        client, status, f"workbench: the upstream uses {upstream_protocol}; the recorder {what} for {client} clients"
     )
 
 

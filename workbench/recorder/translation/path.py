@@ -26,22 +26,24 @@ def hop_names(hop: str) -> tuple[str, str]:
     return (f"{hop}:client", f"{hop}:upstream") if hop else ("client", "upstream")
 
 
-def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[str, TranslationUpstream]:
+def resolve_upstreams(targets: Mapping[str, str], protocol: str, stack: ExitStack) -> dict[str, TranslationUpstream]:
     """Upstreams for the targets that were named; simulators are served until ``stack`` is closed.
 
     Raises:
         UsageError: there is no such target, or it does not support the protocol.
     """
     found = {}
-    for name, given in targets.items():
-        text, is_socket = over_http(given)
-        if is_socket and not protocols.get(spoken).opening:
-            raise UsageError(f"{spoken} is not available over WebSockets", hint="give an https:// URL")
-        target = resolve(text, spoken)
-        if target.protocols and spoken not in target.protocols:
-            raise UsageError(f"{target.name} does not support {spoken}", hint=f"use --as {'|'.join(target.protocols)}")
-        url = _simulator_url(target, stack) if target.is_simulator else target.base(spoken)
-        found[name] = TranslationUpstream(target, url, is_socket or protocols.get(spoken).is_socket_only)
+    for name, target_text in targets.items():
+        text, is_socket = over_http(target_text)
+        if is_socket and not protocols.get(protocol).opening:
+            raise UsageError(f"{protocol} is not available over WebSockets", hint="give an https:// URL")
+        target = resolve(text, protocol)
+        if target.protocols and protocol not in target.protocols:
+            raise UsageError(
+                f"{target.name} does not support {protocol}", hint=f"use --as {'|'.join(target.protocols)}"
+            )
+        url = _simulator_url(target, stack) if target.is_simulator else target.base(protocol)
+        found[name] = TranslationUpstream(target, url, is_socket or protocols.get(protocol).is_socket_only)
     return found
 
 

@@ -79,21 +79,21 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            said = f"sent instead of a signature with reasoning received as {part.carrier.value}"
-            self._record(said)
+            note = f"sent instead of a signature with reasoning received as {part.carrier.value}"
+            self._record(note)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
 
     def parts(self, parts: Sequence[Part]) -> Iterator[Part]:
         """Parts of a complete response, with proofs."""
-        marked = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._needs_mark(parts) else None
+        call_to_mark = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._needs_mark(parts) else None
         for part in parts:
             if isinstance(part, Reasoning):
                 yield from self._prove_part(part)
                 continue
-            if part is marked:
+            if part is call_to_mark:
                 yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, self.mark(), source=Source(part.source.pointer))
-                marked = None
+                call_to_mark = None
             yield part
 
     def mark(self) -> str:

@@ -57,7 +57,7 @@ class TurnRecords:
         self._client = (client, hop_behind(client))
         self._reading: dict[int, Any] = {}  # hashes of the bodies of the client's requests, by key
         self._marks: dict[int, str] = {}
-        self._asked: dict[str, deque[int]] = {}
+        self._waiting: dict[str, deque[int]] = {}
         self._turns: dict[str, _RecordedTurn] = {}
         self._numbers: dict[int, str] = {}
         self._notes: dict[int, Sequence[TranslationChange]] = {}
@@ -75,10 +75,10 @@ class TurnRecords:
 
     def end_turn(self, number: str, changes: Sequence[TranslationChange]) -> None:
         """End a turn with its changes."""
-        turned = self._turns[number]
-        turned.changes, turned.is_over = list(changes), True
+        turn = self._turns[number]
+        turn.changes, turn.is_over = list(changes), True
         self.counts.update(change.kind for change in changes)
-        if turned.end or not turned.key:
+        if turn.end or not turn.key:
             self._close(number)
 
     def record_own_reply(self, target: str, body: bytes, changes: Sequence[TranslationChange]) -> None:
@@ -89,14 +89,14 @@ class TurnRecords:
 
     def key_of(self, target: str, body: bytes) -> int:
         """Key of the client's exchange with this request, the first that waits; 0 if none does."""
-        waiting = self._asked.get(_hash(target, body).hexdigest())
+        waiting = self._waiting.get(_hash(target, body).hexdigest())
         return waiting.popleft() if waiting else 0
 
     def _close(self, number: str) -> None:
-        turned = self._turns.pop(number)
-        if turned.end:
-            self._numbers.pop(turned.key, None)
-            self._emit_end(turned.end, turned.changes)
+        turn = self._turns.pop(number)
+        if turn.end:
+            self._numbers.pop(turn.key, None)
+            self._emit_end(turn.end, turn.changes)
 
     # Events of the relays
 
@@ -111,7 +111,7 @@ class TurnRecords:
             case RequestEnded():
                 if reading := self._reading.pop(event.key, None):
                     mark = self._marks[event.key] = reading.hexdigest()
-                    self._asked.setdefault(mark, deque()).append(event.key)
+                    self._waiting.setdefault(mark, deque()).append(event.key)
             case ExchangeEnded():
                 self._end(event)
                 return
@@ -123,22 +123,22 @@ class TurnRecords:
         number = request.headers.get(MARK) or ""
         if request.hop in self._client:
             self._reading[key] = _hash(_target(request.url), b"")
-        elif turned := self._turns.get(number):
-            turned.key, self._numbers[key] = key, number
+        elif turn := self._turns.get(number):
+            turn.key, self._numbers[key] = key, number
             dropped = (MARK,) if request.headers.get("upgrade") else (MARK, "connection")
             headers = Headers(tuple(item for item in request.headers if item[0].lower() not in dropped))
-            request = replace(request, headers=headers, parent=turned.parent, branch=turned.branch)
+            request = replace(request, headers=headers, parent=turn.parent, branch=turn.branch)
         return event._replace(head=request)
 
     def _end(self, event: ExchangeEnded) -> None:
         self._reading.pop(event.key, None)
         self._unmark(event.key)
-        turned = self._turns.get(number := self._numbers.get(event.key, ""))
-        if turned is None:
+        turn = self._turns.get(number := self._numbers.get(event.key, ""))
+        if turn is None:
             self._emit_end(event, self._notes.pop(event.key, ()))
             return
-        turned.end = event
-        if turned.is_over:
+        turn.end = event
+        if turn.is_over:
             self._close(number)
 
     def _emit_end(self, event: ExchangeEnded, changes: Sequence[TranslationChange]) -> None:
@@ -147,12 +147,12 @@ class TurnRecords:
 
     def _unmark(self, key: int) -> None:
         mark = self._marks.pop(key, "")
-        waiting = self._asked.get(mark)
+        waiting = self._waiting.get(mark)
         if waiting is not None:
             if key in waiting:
                 waiting.remove(key)
             if not waiting:
-                del self._asked[mark]
+                del self._waiting[mark]
 
 
 def _target(url: str) -> str:

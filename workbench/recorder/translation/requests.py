@@ -50,23 +50,26 @@ AT = "/response_format"
 WORDS = "Answer with a JSON object, and nothing else. It must match this JSON schema: "
 
 
-def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:
+def in_words(outgoing: Outgoing, contract: Contract) -> list[patch.Change]:
     """Edits of a Chat Completions request; empty if it asks for no schema, or the contract refuses the edits too."""
-    body = loads(sent.request.body.raw)
+    body = loads(outgoing.request.body.raw)
     schema = _schema(body)
     if schema is None:
         return []
-    said = {"role": "system", "content": WORDS + dumps(schema).decode()}
-    changes: list[patch.Change] = [patch.Replace(AT, {"type": "json_object"}), patch.Insert("/messages/0", said)]
-    changed = patch.apply(sent.request.body.raw, changes)
-    tried = DecodedExchange(0, Exchange("tried", replace(sent.request, body=Body(changed))), sent.protocol)
-    is_refused = any(finding.pointer.startswith(AT) for finding in refusals(tried, contract))
+    system_message = {"role": "system", "content": WORDS + dumps(schema).decode()}
+    changes: list[patch.Change] = [
+        patch.Replace(AT, {"type": "json_object"}),
+        patch.Insert("/messages/0", system_message),
+    ]
+    changed = patch.apply(outgoing.request.body.raw, changes)
+    trial = DecodedExchange(0, Exchange("tried", replace(outgoing.request, body=Body(changed))), outgoing.protocol)
+    is_refused = any(finding.pointer.startswith(AT) for finding in refusals(trial, contract))
     return [] if is_refused else changes
 
 
 def _schema(body: JsonValue) -> JsonValue:
-    held = body.get("response_format") if isinstance(body, dict) else None
-    inner = held.get("json_schema") if isinstance(held, dict) else None
+    response_format = body.get("response_format") if isinstance(body, dict) else None
+    inner = response_format.get("json_schema") if isinstance(response_format, dict) else None
     has_messages = isinstance(body, dict) and isinstance(body.get("messages"), list)
     return inner.get("schema") if isinstance(inner, dict) and has_messages else None
 
@@ -91,9 +94,9 @@ class TranslationUpstream:
     url: str
     is_socket: bool = False
 
-    def sent_to(self, spoken: str) -> Target:
+    def sent_to(self, protocol: str) -> Target:
         """The target with the URL at which it is reached: a simulator has none of its own."""
-        return replace(self.target, url=self.url, protocol=spoken, others=())
+        return replace(self.target, url=self.url, protocol=protocol, others=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,50 +230,54 @@ def _translate(
     rules: TranslationRules,
     memory: ResponseMemory,
 ) -> TranslatedRequest | OwnReply:
-    request, spoken = decoded.request, rules.spoken
+    request, protocol = decoded.request, rules.spoken
     assert request is not None
     model = rules.model or upstream.target.model or request.model or ""
-    decided = _corrections(decoded, upstream, rules)
-    parser = value_of(decided, PARSER) or ""
-    contract = _contract(upstream, spoken, model)
+    corrections = _corrections(decoded, upstream, rules)
+    parser = value_of(corrections, PARSER) or ""
+    contract = _contract(upstream, protocol, model)
 
     def is_wanted(part: Reasoning) -> bool:
-        return _is_wanted(part, contract, decided)
+        return _is_wanted(part, contract, corrections)
 
-    is_same = client == spoken
+    is_same = client == protocol
     if is_same:
-        is_owed = _is_replay_required(contract, decided)
+        is_owed = _is_replay_required(contract, corrections)
         own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
-        if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: already in {spoken}")
+        if not changes and not any(each.is_on for each in corrections) and model == (request.model or ""):
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: already in {protocol}")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)
     else:
         back = restore_history(request, memory, is_wanted)
-        context, changes = back.context, [TranslationChange(CONVERSION, f"from {client} to {spoken}"), *back.changes]
+        context, changes = back.context, [TranslationChange(CONVERSION, f"from {client} to {protocol}"), *back.changes]
         decoded.request = _with_text_calls(back.request, parser, changes) if parser else back.request
-    sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
-    changes += (TranslationChange(NOTE, note) for note in sent.notes if not _is_reported_elsewhere(note))
+    outgoing = prepare(decoded, upstream.sent_to(protocol), protocol=protocol, model=rules.model)
+    changes += (TranslationChange(NOTE, note) for note in outgoing.notes if not _is_reported_elsewhere(note))
     changes += (
-        TranslationChange(MODEL, note.removeprefix("model ")) for note in sent.notes if note.kind is NoteKind.MODEL
+        TranslationChange(MODEL, note.removeprefix("model ")) for note in outgoing.notes if note.kind is NoteKind.MODEL
     )
-    changes += (TranslationChange(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
-    changes += _free_text_changes(sent, request)
-    if sent.is_converted:
-        sent = _with_needed_params(sent, request, contract)
-        sent = (
-            _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
+    changes += (
+        TranslationChange(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in outgoing.losses
+    )
+    changes += _free_text_changes(outgoing, request)
+    if outgoing.is_converted:
+        outgoing = _with_needed_params(outgoing, request, contract)
+        outgoing = (
+            _without_refused_params(outgoing, contract, changes)
+            if _label(upstream, rules) != contracts.GENERIC
+            else outgoing
         )
-    after = correct_outgoing(sent, decided)
+    after = correct_outgoing(outgoing, corrections)
     changes += (TranslationChange(CORRECTION, note) for note in after.notes if note.kind is NoteKind.CORRECTION)
     key = with_key(after, http.headers, http.url, rules.environ)
     headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))
     changes += [TranslationChange(NOTE, key.note)] if key.note else []
     return TranslatedRequest(
         client,
-        spoken,
+        protocol,
         replace(after.request, headers=headers),
         tuple(changes),
         is_plain=is_same and not parser,
@@ -298,9 +305,9 @@ def _corrections(
     return choose(profile, rules.now, rules.on, rules.off).decided
 
 
-def _contract(upstream: TranslationUpstream, spoken: str, model: str) -> Contract:
-    target = upstream.sent_to(spoken)
-    return Outgoing(target, HttpRequest(url=target.base(spoken)), spoken, model=model).contract
+def _contract(upstream: TranslationUpstream, protocol: str, model: str) -> Contract:
+    target = upstream.sent_to(protocol)
+    return Outgoing(target, HttpRequest(url=target.base(protocol)), protocol, model=model).contract
 
 
 def _label(upstream: TranslationUpstream, rules: TranslationRules) -> str:
@@ -311,48 +318,51 @@ def _label(upstream: TranslationUpstream, rules: TranslationRules) -> str:
     return contracts.GENERIC
 
 
-def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
+def _is_wanted(part: Reasoning, contract: Contract, corrections: Sequence[Correction]) -> bool:
     """Reasoning of an earlier response is sent back: as measured, else as the contract says, else always."""
     if part.carrier is Carrier.ENCRYPTED_ITEM and not part.text and part.data is None:
         return False  # nothing but an id that the upstream may have forgotten
-    if replay := value_of(decided, REASONING):
+    if replay := value_of(corrections, REASONING):
         return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
 
 
-def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[TranslationChange]) -> Outgoing:
+def _without_refused_params(outgoing: Outgoing, contract: Contract, changes: list[TranslationChange]) -> Outgoing:
     """Remove or replace parameters that the upstream is known to refuse: they come from another protocol."""
-    made, more = dict[str, patch.Change](), list[patch.Change]()
-    for finding in refusals(DecodedExchange(0, Exchange("sent", sent.request), sent.protocol), contract):
+    changes_by_pointer, more = dict[str, patch.Change](), list[patch.Change]()
+    for finding in refusals(DecodedExchange(0, Exchange("sent", outgoing.request), outgoing.protocol), contract):
         at = "/" + finding.pointer.split("/", 2)[1]
-        if at[1:] in _SAID or at in made:
+        if at[1:] in _SAID or at in changes_by_pointer:
             continue
-        if at == AT and (said := in_words(sent, contract)):
-            made[at], *more = said
+        if at == AT and (system_message := in_words(outgoing, contract)):
+            changes_by_pointer[at], *more = system_message
             changes.append(
                 TranslationChange(CORRECTION, f"{at} requests JSON, with the schema in the prompt: {finding.message}")
             )
             continue
         value = _accepted_value(contract, finding.pointer)
-        if value is not None and _is_refused_too(sent, contract, finding.pointer, value):
+        if value is not None and _is_refused_too(outgoing, contract, finding.pointer, value):
             value = None
-        made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
+        changes_by_pointer[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
         how = "left out" if value is None else f"{value!r}"
         changes.append(TranslationChange(CORRECTION, f"{at} is {how}: {finding.message}"))
-    text = sent.request.body.raw
+    text = outgoing.request.body.raw
     return (
-        replace(sent, request=with_body(sent.request, patch.apply(text, (*made.values(), *more)), text))
-        if made
-        else sent
+        replace(
+            outgoing,
+            request=with_body(outgoing.request, patch.apply(text, (*changes_by_pointer.values(), *more)), text),
+        )
+        if changes_by_pointer
+        else outgoing
     )
 
 
-def _is_refused_too(sent: Outgoing, contract: Contract, pointer: str, value: JsonValue) -> bool:
+def _is_refused_too(outgoing: Outgoing, contract: Contract, pointer: str, value: JsonValue) -> bool:
     """The upstream refuses the member with this value as well: it takes none from this model."""
-    text = sent.request.body.raw
-    tried = with_body(sent.request, patch.apply(text, (patch.Replace(pointer, value),)), text)
-    found = refusals(DecodedExchange(0, Exchange("tried", tried), sent.protocol), contract)
+    text = outgoing.request.body.raw
+    trial = with_body(outgoing.request, patch.apply(text, (patch.Replace(pointer, value),)), text)
+    found = refusals(DecodedExchange(0, Exchange("tried", trial), outgoing.protocol), contract)
     return any(finding.pointer == pointer for finding in found)
 
 
@@ -364,32 +374,36 @@ def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
     return next((value[0] for value in values), None)
 
 
-def _is_replay_required(contract: Contract, decided: Sequence[Correction]) -> bool:
+def _is_replay_required(contract: Contract, corrections: Sequence[Correction]) -> bool:
     """A client of the upstream's own protocol has to send reasoning back: as measured, or as the contract says."""
     is_bound = contract.reasoning.scope is not Scope.NEVER or contract.check_for(_PAIRED) is not None
-    return is_bound or value_of(decided, REASONING) is not None
+    return is_bound or value_of(corrections, REASONING) is not None
 
 
-def _with_needed_params(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
+def _with_needed_params(outgoing: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
     """Ask for what other protocols return without being asked.
 
     Chat Completions count the tokens of a stream only on request. The Responses API returns reasoning that can be sent
     back only on request; without stored responses nothing else is left of it.
     """
-    wanted: dict[str, JsonValue] = {}
-    traits = protocols.traits(sent.protocol)
-    if sent.is_stream:
-        wanted.update(traits.usage_request)
+    needed: dict[str, JsonValue] = {}
+    traits = protocols.traits(outgoing.protocol)
+    if outgoing.is_stream:
+        needed.update(traits.usage_request)
     if _thinks(request, contract):
-        wanted.update(traits.reasoning_request)
-    known, text = contract.term("params.fields"), sent.request.body.raw
+        needed.update(traits.reasoning_request)
+    known, text = contract.term("params.fields"), outgoing.request.body.raw
     index = JsonIndex(text)
     missing = [
         patch.Insert(f"/{name}", value)
-        for name, value in wanted.items()
+        for name, value in needed.items()
         if (not isinstance(known, list) or name in known) and not index.span(f"/{name}")
     ]
-    return replace(sent, request=with_body(sent.request, patch.apply(text, missing), text)) if missing else sent
+    return (
+        replace(outgoing, request=with_body(outgoing.request, patch.apply(text, missing), text))
+        if missing
+        else outgoing
+    )
 
 
 def _thinks(request: ModelRequest, contract: Contract) -> bool:
@@ -397,13 +411,15 @@ def _thinks(request: ModelRequest, contract: Contract) -> bool:
     return request.thinking != "off" and (request.thinking is not None or contract.reasoning.thinking_default)
 
 
-def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[TranslationChange]:
+def _free_text_changes(outgoing: Outgoing, request: ModelRequest) -> Iterator[TranslationChange]:
     """A change for free-text tools that became functions."""
     free = read_declared_tools(request.tools).free_text
-    if free and any(isinstance(loss, FreeTextLoss) for loss in sent.losses):
+    if free and any(isinstance(loss, FreeTextLoss) for loss in outgoing.losses):
         names = ", ".join(map(repr, sorted(free)))
-        said = f"{names}: free text is sent as the string {INPUT!r} of a function, and restored in the response"
-        yield TranslationChange(CORRECTION, said)
+        system_message = (
+            f"{names}: free text is sent as the string {INPUT!r} of a function, and restored in the response"
+        )
+        yield TranslationChange(CORRECTION, system_message)
 
 
 def _with_text_calls(request: ModelRequest, parser: str, changes: list[TranslationChange]) -> ModelRequest:
@@ -419,9 +435,9 @@ def _with_text_calls(request: ModelRequest, parser: str, changes: list[Translati
             TranslationChange(CALL, f"{len(calls)} calls and {len(results)} results are sent as {parser} text")
         )
         rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
-        told: list[Part] = [Text(form.render(calls))] if calls else []
-        told += [Text(form.render_results(results))] if results else []
-        parts = (*told, *rest) if results else (*rest, *told)
+        texts: list[Part] = [Text(form.render(calls))] if calls else []
+        texts += [Text(form.render_results(results))] if results else []
+        parts = (*texts, *rest) if results else (*rest, *texts)
         return replace(message, role="user" if results else message.role, parts=parts)
 
     return replace(request, messages=tuple(as_text(message) for message in request.messages))

@@ -137,22 +137,22 @@ class TranslatedResponse:
             self._keep(response, response, {})
 
     def _translate_whole(self, response: ModelResponse) -> bytes:
-        turn, said = self._turn, response
+        turn, upstream_response = self._turn, response
         if turn.parser:
             response, changes = read_text_calls(response, turn.parser, turn.tools)
             self.changes += changes
         usage = None if turn.is_uncounted else response.usage
-        named = self._namer.with_call_ids(replace(response, is_stream=turn.is_stream, usage=usage))
+        with_ids = self._namer.with_call_ids(replace(response, is_stream=turn.is_stream, usage=usage))
         if turn.client != turn.spoken:
-            named = replace(named, id=self._namer.response_id(turn.client) or named.id)
-        made = convert_response(with_proofs(named, self._signer), self._adapter, declared=self._declared)
-        own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
-        given = {old: new for new, old in made.ids.items()}
-        ids = {given.get(name, name): old for name, old in own.items()}
-        self._record_changes(made.ids, made.losses)
-        self._keep(said, response, ids)
+            with_ids = replace(with_ids, id=self._namer.response_id(turn.client) or with_ids.id)
+        conversion = convert_response(with_proofs(with_ids, self._signer), self._adapter, declared=self._declared)
+        own = {call.id or "": old.id for call, old in zip(_calls(with_ids), _calls(response), strict=True)}
+        new_ids = {old: new for new, old in conversion.ids.items()}
+        ids = {new_ids.get(name, name): old for name, old in own.items()}
+        self._record_changes(conversion.ids, conversion.losses)
+        self._keep(upstream_response, response, ids)
         self.head = self._head(_STREAM if turn.is_stream and not turn.is_array else _JSON)
-        return _array(made.body) if turn.is_array else made.body
+        return _array(conversion.body) if turn.is_array else conversion.body
 
     def _record_changes(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
         turn = self._turn
@@ -165,17 +165,17 @@ class TranslatedResponse:
             for loss in losses
         )
 
-    def _keep(self, said: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:
+    def _keep(self, upstream_response: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:
         """Remember a response.
 
         Args:
-            said: as the upstream returned it.
+            upstream_response: as the upstream returned it.
             read: the same with tool calls read from its text.
             ids: of calls, client's → upstream's, at least those that differ.
         """
         renamed = set(ids.values())
         known: dict[str, str | None] = {c.id: c.id for c in _calls(read) if c.id and c.id not in renamed}
-        if own := _parts(said):
+        if own := _parts(upstream_response):
             seen = content_of(map(self._as_client_sees, _parts(read)))
             self._memory.keep(RememberedResponse(self._name, own, {**known, **ids}, seen, self._turn.context))
 
@@ -197,8 +197,8 @@ class TranslatedResponse:
         return other_endpoints.error_body(turn.client, status, why)
 
     def _head(self, content_type: str, status: int = 0) -> TranslatedHead:
-        carried = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
-        return TranslatedHead(status or self._status, (("content-type", content_type), *carried))
+        kept_headers = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
+        return TranslatedHead(status or self._status, (("content-type", content_type), *kept_headers))
 
 
 def _without_usage(body: bytes) -> bytes:

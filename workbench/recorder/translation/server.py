@@ -219,8 +219,8 @@ class TranslationServer:
             await _send_whole(writer, TranslatedHead(found.status, (_JSON,)), found.body, head.method)
             return
         number = f"{self._run}{next(self._numbers)}"
-        made = Translation(found.client, found.spoken, found.contract)
-        branch = UNCHANGED if found.is_passed else made.branch
+        translation = Translation(found.client, found.spoken, found.contract)
+        branch = UNCHANGED if found.is_passed else translation.branch
         key = head.headers.get(SOCKET) or ""
         parent = int(key) if key.isdecimal() else 0
         self._listener.call(self._records.start_turn, number, target, body, branch, parent)
@@ -248,12 +248,12 @@ class TranslationServer:
             authority = f"{way.hostname}:{way.port}"
             sending = _ResponseWriter(writer, method)
             if self._upstreams[name].is_socket and turn.request.method == "POST":
-                made = (await self._ask_socket(turn, way.path, authority, number, (reader, up)), sending)
+                exchanged = (await self._ask_socket(turn, way.path, authority, number, (reader, up)), sending)
             else:
                 up.write(_request(turn.request, way.path, authority, number))
                 await up.drain()
-                made = (await _read_response(reader, turn), sending)
-            await self._pass_back(turn, name, number, *made, changes)
+                exchanged = (await _read_response(reader, turn), sending)
+            await self._pass_back(turn, name, number, *exchanged, changes)
         finally:
             up.transport.abort()
 
@@ -282,8 +282,8 @@ class TranslationServer:
         events = asking.ask(heads.take_rest())
         first = await anext(events, None)
         if first is None:
-            said = dumps({"error": {"message": f"workbench: {asking.closed}", "type": "upstream_error"}})
-            return _UpstreamResponse(HTTPStatus.BAD_GATEWAY, Headers((_JSON,)), _pieces(said))
+            error_body = dumps({"error": {"message": f"workbench: {asking.closed}", "type": "upstream_error"}})
+            return _UpstreamResponse(HTTPStatus.BAD_GATEWAY, Headers((_JSON,)), _pieces(error_body))
         if refused := asking.error():
             return _UpstreamResponse(refused.status, refused.headers, _pieces(refused.body.raw))
         if turn.is_plain and not _is_stream(turn.request.body.raw):
@@ -438,8 +438,8 @@ def _start(head: TranslatedHead, more: Sequence[tuple[str, str]]) -> bytes:
         phrase = HTTPStatus(head.status).phrase
     except ValueError:
         phrase = ""
-    kept = [item for item in head.headers if item[0].lower() not in _OF_BODY]
-    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in (*kept, *more, _LAST)]
+    headers = [item for item in head.headers if item[0].lower() not in _OF_BODY]
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in (*headers, *more, _LAST)]
     return b"\r\n".join((f"HTTP/1.1 {head.status} {phrase}".encode(), *lines, b"", b""))
 
 
@@ -473,8 +473,8 @@ async def _body(reader: asyncio.StreamReader, framing: Framing, heads: HeadBuffe
     """Pieces of a body without their framing. ``most``: bytes of it; 0 for any. Raises ConnectionBroken, BadMessage."""
     data, size = heads.take_rest(), 0
     while True:
-        fed = framing.feed(data)
-        for piece in fed.pieces:
+        read_data = framing.feed(data)
+        for piece in read_data.pieces:
             size += len(piece)
             if most and size > most:
                 raise BadMessage(f"the body is longer than {most:,} bytes", 413)

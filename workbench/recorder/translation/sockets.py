@@ -169,14 +169,14 @@ class TranslationBackend:
     ) -> TurnReply | SilentReply | LostReply:
         """Send a request to the translation server."""
         if is_silent:
-            asked = loads(body)
-            model = asked.get("model") if isinstance(asked, dict) else None
+            request = loads(body)
+            model = request.get("model") if isinstance(request, dict) else None
             return SilentReply(way.protocol, self.make_id("resp_{24}"), str(model or ""), self._target)
-        kept = {name: value for name, value in headers if not _OF_HANDSHAKE.fullmatch(name)}
-        kept |= {"content-type": "application/json", SOCKET: str(self._key)}
+        other_headers = {name: value for name, value in headers if not _OF_HANDSHAKE.fullmatch(name)}
+        other_headers |= {"content-type": "application/json", SOCKET: str(self._key)}
         there = HTTPConnection(*self._address)
         try:
-            there.request("POST", self._target, body, kept)
+            there.request("POST", self._target, body, other_headers)
             return TurnReply(there, there.getresponse(), self._target)
         except (OSError, HTTPException) as error:
             there.close()
@@ -205,10 +205,10 @@ class ClientSocket:
 
     async def serve(self, reader: asyncio.StreamReader, ahead: bytes) -> None:
         """Accept the handshake, and take messages until one side closes."""
-        agreed = self._session.subprotocol
+        subprotocol = self._session.subprotocol
         lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
         lines.append(f"Sec-WebSocket-Accept: {accept_key(self._head.headers.get('sec-websocket-key') or '')}")
-        lines += [f"Sec-WebSocket-Protocol: {agreed}"] if agreed else []
+        lines += [f"Sec-WebSocket-Protocol: {subprotocol}"] if subprotocol else []
         self._writer.write("\r\n".join((*lines, "", "")).encode())
         self._session.start()
         payload = None
@@ -275,8 +275,8 @@ class UpstreamSocket:
 
         ``closed`` says afterwards how the server closed the connection, if that came first.
         """
-        left = list(self._opening.groups)
-        self._say(left.pop(0))
+        groups = list(self._opening.groups)
+        self._say(groups.pop(0))
         data = ahead
         while True:
             for message in self._messages.feed(data):
@@ -288,8 +288,8 @@ class UpstreamSocket:
                     code, why = close_of(message.data)
                     self.closed = f"the upstream closed the WebSocket with {code}{f' ({why})' if why else ''}"
                     return
-                elif left and _is(message.data, self._opening.ready):
-                    self._say(left.pop(0))
+                elif groups and _is(message.data, self._opening.ready):
+                    self._say(groups.pop(0))
                 elif (number := self._turns.number_of(self._frames - 1)) or _is(message.data, "error"):
                     yield frame
                     if not number or self._turns.is_complete(number):
@@ -320,10 +320,10 @@ class UpstreamSocket:
 
 def handshake(request: HttpRequest, target: str, authority: str, more: Iterable[tuple[str, str]]) -> bytes:
     """The head of an upgrade for a request."""
-    kept = [(name, value) for name, value in request.headers if not _OF_HANDSHAKE.fullmatch(name)]
+    other_headers = [(name, value) for name, value in request.headers if not _OF_HANDSHAKE.fullmatch(name)]
     own = [("host", authority), ("upgrade", "websocket"), ("sec-websocket-version", "13")]
     own.append(("sec-websocket-key", base64.b64encode(os.urandom(16)).decode()))
-    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in (*own, *kept, *more)]
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in (*own, *other_headers, *more)]
     return b"\r\n".join((f"GET {target} HTTP/1.1".encode("latin-1", "replace"), *lines, b"", b""))
 
 
@@ -336,8 +336,8 @@ def as_event(frame: Frame) -> bytes:
 
 def whole_response(frame: Frame) -> bytes:
     """The response that the last event of a stream holds; the event itself if it holds none."""
-    held = _member(frame.data, "response")
-    return dumps(held) if isinstance(held, dict) else frame.data
+    response = _member(frame.data, "response")
+    return dumps(response) if isinstance(response, dict) else frame.data
 
 
 def _is(data: bytes, name: str) -> bool:

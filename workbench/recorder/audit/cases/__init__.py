@@ -55,14 +55,14 @@ def cases_of(protocol: str, model: str = "") -> tuple[AuditCase, ...]:
     return tuple(_asking(case, own, model) for case in found) if model not in ("", own) else found
 
 
-def conversion_cases(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, ...]:
+def conversion_cases(protocol: str, target_protocol: str, model: str = "") -> tuple[AuditCase, ...]:
     """Cases for a gateway that translates to another protocol upstream. Raises KeyError.
 
     Requests are those of the first, answers those of the second, where they can be judged by what they say.
     """
-    here, there = speech_of(protocol), speech_of(spoken)
+    here, there = speech_of(protocol), speech_of(target_protocol)
     asks = (case for case in cases_of(protocol, model) if case.is_convertible and case.theme.side == REQUEST)
-    answers = (case for case in cases_of(spoken) if case.is_convertible and case.theme.side == RESPONSE)
+    answers = (case for case in cases_of(target_protocol) if case.is_convertible and case.theme.side == RESPONSE)
     return (
         *(replace(case, response=there.answer()) for case in asks),
         *(
@@ -88,6 +88,8 @@ def _cases(protocol: str) -> tuple[AuditCase, ...]:
 
 def _asking(case: AuditCase, old: str, new: str) -> AuditCase:
     """The case for another model."""
-    body, asked = case.request.body, case.request
+    body, request = case.request.body, case.request
     changed = None if body is None else body.replace(f'"{old}"'.encode(), json.dumps(new).encode())
-    return replace(case, request=replace(asked, path=asked.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed))
+    return replace(
+        case, request=replace(request, path=request.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed)
+    )

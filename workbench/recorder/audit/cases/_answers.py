@@ -41,8 +41,8 @@ def _case(
     means: bool = False,
 ) -> AuditCase:
     """A case of a response; the request asks for a stream if the response is one."""
-    asked = speech.request(name, streams=answer.framing is ResponseFraming.CHUNKED)
-    return AuditCase(name, theme, shows, asked, answer, why, rule, is_convertible=means)
+    request = speech.request(name, streams=answer.framing is ResponseFraming.CHUNKED)
+    return AuditCase(name, theme, shows, request, answer, why, rule, is_convertible=means)
 
 
 def _stream(
@@ -225,9 +225,9 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
     page = CaseResponse((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
     yield _case(speech, "error-page", Theme.ERRORS, "an error that is not JSON is forwarded unchanged", page, _RETRY)
     refused = speech.answer(speech.error, status=400, TYPE="invalid_request_error", TEXT='"stream: no"')
-    asked = speech.request("refused-stream", streams=True)
+    request = speech.request("refused-stream", streams=True)
     yield AuditCase(
-        "refused-stream", Theme.ERRORS, "the refusal of a streaming request is not a stream", asked, refused, why
+        "refused-stream", Theme.ERRORS, "the refusal of a streaming request is not a stream", request, refused, why
     )
     yield _stream(
         speech, "error-in-stream", "an error event in a stream is forwarded",
@@ -274,10 +274,10 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         why,
         "stream.no-terminator",
     )
-    left = speech.stream_response((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
-    asked = speech.request("hang-up", streams=True)
+    open_response = speech.stream_response((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
+    request = speech.request("hang-up", streams=True)
     yield AuditCase(
-        "hang-up", Theme.BREAKS, "the provider notices when the client disconnects", asked, left,
+        "hang-up", Theme.BREAKS, "the provider notices when the client disconnects", request, open_response,
         "the model continues, and every token is billed", is_convertible=True, hangs_up=True,
     )  # fmt: skip
 

@@ -32,29 +32,29 @@ def cases(speech: Speech) -> Iterator[AuditCase]:
 
 def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, why: str, rule: str = "") -> AuditCase:
     """A case about the schema of a tool."""
-    asked = speech.request(name, MORE=speech.tools, SCHEMA=schema)
-    return AuditCase(name, theme, shows, asked, speech.answer(), why, rule)
+    request = speech.request(name, MORE=speech.tools, SCHEMA=schema)
+    return AuditCase(name, theme, shows, request, speech.answer(), why, rule)
 
 
 def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> AuditCase:
     """A case about a user's text; ``text`` is written as it is between the quotes."""
-    asked = speech.request(name, TEXT=f'"{text}"')
-    return AuditCase(name, theme, shows, asked, speech.answer(), why, rule, is_convertible=theme is Theme.TEXTS)
+    request = speech.request(name, TEXT=f'"{text}"')
+    return AuditCase(name, theme, shows, request, speech.answer(), why, rule, is_convertible=theme is Theme.TEXTS)
 
 
 def _fields(speech: Speech) -> Iterator[AuditCase]:
     fields, rule = Theme.FIELDS, "gateway.dropped-field"
     name = "unknown-members"
     more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
-    asked = speech.request(name, MORE=more)
-    yield AuditCase(name, fields, "unknown fields of a request are kept", asked, speech.answer(), _OWN, rule)
+    request = speech.request(name, MORE=more)
+    yield AuditCase(name, fields, "unknown fields of a request are kept", request, speech.answer(), _OWN, rule)
     name = "unknown-in-tools"
-    asked = speech.request(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
-    yield AuditCase(name, fields, "unknown fields of tools are kept", asked, speech.answer(), _OWN, rule)
+    request = speech.request(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
+    yield AuditCase(name, fields, "unknown fields of tools are kept", request, speech.answer(), _OWN, rule)
     name = "unknown-in-turns"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
-    asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
-    yield AuditCase(name, fields, "unknown fields of tool calls are kept", asked, speech.answer(), _OWN, rule)
+    request = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
+    yield AuditCase(name, fields, "unknown fields of tool calls are kept", request, speech.answer(), _OWN, rule)
     yield _schema(
         speech, "schema-keywords", fields, "rare keywords of tool schemas are kept",
         '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
@@ -76,9 +76,9 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     yield _schema(speech, "key-order", theme, "object keys keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
-    asked = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
+    request = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield AuditCase(
-        name, theme, "white space between values is kept", asked, speech.answer(), _PREFIX, "cost.cache-break"
+        name, theme, "white space between values is kept", request, speech.answer(), _PREFIX, "cost.cache-break"
     )
     yield _text(
         speech, "escapes", theme, "escapes are not changed",
@@ -89,20 +89,20 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
         "@MARK@ café 日本語 😀 <b> & ' \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
     )  # fmt: skip
     name = "argument-spelling"
-    asked = speech.request(
+    request = speech.request(
         name, speech.called, ARGS=r'{ "q" :"caf\u00e9 \/ ü", "n":1.0,"m": 1e2, "z":1,"a":[ ], "big":9007199254740993 }'
     )
     why = "the model reads arguments that differ from what it wrote"
     yield AuditCase(
-        name, theme, "arguments of tool calls keep their exact form", asked, speech.answer(), why, "args.encoding"
+        name, theme, "arguments of tool calls keep their exact form", request, speech.answer(), why, "args.encoding"
     )  # fmt: skip
     name = "repeated-keys"
-    asked = speech.request(name, MORE=',"metadata":{"a":"1","a":"2"}')
+    request = speech.request(name, MORE=',"metadata":{"a":"1","a":"2"}')
     yield AuditCase(
         name,
         theme,
         "both values of a duplicate key are kept",
-        asked,
+        request,
         speech.answer(),
         "parsers differ in which value they use",
     )
@@ -186,16 +186,16 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
 
 def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     name = "empty-values"
-    asked = speech.request(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
+    request = speech.request(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield AuditCase(
-        name, Theme.FIELDS, "empty strings, empty objects and null are kept", asked, speech.answer(),
+        name, Theme.FIELDS, "empty strings, empty objects and null are kept", request, speech.answer(),
         "an empty value differs from a missing one", "gateway.dropped-field",
     )  # fmt: skip
     name = "long-result"
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
-    asked = speech.request(name, speech.called, RESULT=result)
+    request = speech.request(name, speech.called, RESULT=result)
     yield AuditCase(
-        name, Theme.TEXTS, "a long result is not truncated", asked, speech.answer(),
+        name, Theme.TEXTS, "a long result is not truncated", request, speech.answer(),
         "the model does not see the end of the text",
         "args.truncated", is_convertible=True,
     )  # fmt: skip
@@ -210,21 +210,21 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
 def _ids(speech: Speech) -> Iterator[AuditCase]:
     why, rule = "the provider refuses a tool result with the id of another call", "closure.id-mismatch"
     for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
-        asked = speech.request(name, speech.called, ID=id)
+        request = speech.request(name, speech.called, ID=id)
         shows = f"an id such as {id[:14]} is kept" if name == "odd-id" else f"an id of {len(id)} characters is kept"
-        yield AuditCase(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
+        yield AuditCase(name, Theme.IDS, shows, request, speech.answer(), why, rule)
     name = "parallel-calls"
-    asked = speech.request(name, speech.parallel)
+    request = speech.request(name, speech.parallel)
     yield AuditCase(
-        name, Theme.IDS, "two parallel tool calls are not merged, and each keeps its result", asked, speech.answer(),
+        name, Theme.IDS, "two parallel tool calls are not merged, and each keeps its result", request, speech.answer(),
         "the provider refuses a tool call without its result", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
     name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
-    asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
+    request = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
     yield AuditCase(
-        name, Theme.IDS, "a tool name of 64 characters is kept", asked, speech.answer(),
+        name, Theme.IDS, "a tool name of 64 characters is kept", request, speech.answer(),
         "the model calls a tool by a name that the client did not declare", "call.unknown-tool", is_convertible=True,
     )  # fmt: skip
 
@@ -280,19 +280,19 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
     path, why = Theme.PATH, "a different resource is requested"
     name = "query"
     body = speech.request(name).body
-    asked = CaseRequest(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
+    request = CaseRequest(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
     why_query = "the query selects the API version"
-    yield AuditCase(name, path, "the query of a request is kept", asked, speech.answer(), why_query)
+    yield AuditCase(name, path, "the query of a request is kept", request, speech.answer(), why_query)
     name = "listing"
-    asked = CaseRequest(speech.listing, None, speech.headers, "GET")
-    yield AuditCase(name, path, "a GET is forwarded, including the escapes in its path and query", asked, answer, why)
+    request = CaseRequest(speech.listing, None, speech.headers, "GET")
+    yield AuditCase(name, path, "a GET is forwarded, including the escapes in its path and query", request, answer, why)
     name = "head"
-    asked = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
+    request = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
     yield AuditCase(
         name,
         path,
         "a HEAD is forwarded without a body",
-        asked,
+        request,
         answer,
         "clients use it to check that the server is reachable",
     )
@@ -308,10 +308,10 @@ def _sizes(speech: Speech) -> Iterator[AuditCase]:
         name, Theme.SIZE, "a body of 1.5 MB is forwarded completely", large, speech.answer(), why, "args.truncated"
     )
     name = "compressed-body"
-    asked = speech.request(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
-    packed = gzip.compress(asked.body or b"", mtime=0)
-    headers = (*asked.headers, ("Content-Encoding", "gzip"))
+    request = speech.request(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
+    packed = gzip.compress(request.body or b"", mtime=0)
+    headers = (*request.headers, ("Content-Encoding", "gzip"))
     yield AuditCase(
-        name, Theme.SIZE, "a compressed request is forwarded unchanged", CaseRequest(asked.path, packed, headers),
+        name, Theme.SIZE, "a compressed request is forwarded unchanged", CaseRequest(request.path, packed, headers),
         speech.answer(), "Codex compresses its requests",
     )  # fmt: skip

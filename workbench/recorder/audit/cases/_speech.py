@@ -49,7 +49,7 @@ class Speech:
         broken: the event of an error in a stream.
         unknown: an event of an unknown type.
         odd_ids: unusual call ids that the provider accepts.
-        queries: a path with a query, legal there.
+        query: a path with a query, legal there.
         listing: a path that lists models.
         headers: sent with every request.
         answer_headers: headers of the provider's responses.
@@ -117,8 +117,8 @@ class Speech:
 
     def events(self, *texts: str, between: tuple[str, ...] = (), ending: bool = True) -> tuple[str, ...]:
         """Events of a stream with these texts (JSON strings), with other events between them."""
-        said = (self.delta.replace("@TEXT@", text) for text in texts or ('"Fi"', '"ne"', '"."'))
-        first = (*self.opening, next(said), *between, *said)
+        deltas = (self.delta.replace("@TEXT@", text) for text in texts or ('"Fi"', '"ne"', '"."'))
+        first = (*self.opening, next(deltas), *between, *deltas)
         return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
 
     def stream_response(

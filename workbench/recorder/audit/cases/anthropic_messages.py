@@ -94,11 +94,18 @@ def cases() -> Iterator[AuditCase]:
 
 
 def _turn(
-    name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "", **values: str
+    name: str,
+    theme: Theme,
+    shows: str,
+    assistant_text: str,
+    back: str = _RESULT,
+    why: str = "",
+    rule: str = "",
+    **values: str,
 ) -> AuditCase:
-    template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
-    asked = SPEECH.request(name, template, values)
-    return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule, is_convertible=theme is not Theme.FIELDS)
+    template = _TURN.replace("@SAID@", assistant_text).replace("@BACK@", back)
+    request = SPEECH.request(name, template, values)
+    return AuditCase(name, theme, shows, request, SPEECH.answer(), why, rule, is_convertible=theme is not Theme.FIELDS)
 
 
 def _ask(
@@ -225,8 +232,8 @@ def _headers() -> Iterator[AuditCase]:
     why, rule = "without the beta header the request is refused, or the response differs", "gateway.beta-header"
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
-    asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))
-    yield AuditCase(name, Theme.HEADERS, "the beta header is kept", asked, SPEECH.answer(), why, rule)
+    request = SPEECH.request(name, headers=(("anthropic-beta", betas),))
+    yield AuditCase(name, Theme.HEADERS, "the beta header is kept", request, SPEECH.answer(), why, rule)
     name = "beta-headers"
     twice = SPEECH.request(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
@@ -248,8 +255,8 @@ def _headers() -> Iterator[AuditCase]:
 
 def _answers() -> Iterator[AuditCase]:
     def case(name: str, theme: Theme, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.request(name, streams=True)
-        return AuditCase(name, theme, shows, asked, SPEECH.stream_response(events), why, rule, is_convertible=True)
+        request = SPEECH.request(name, streams=True)
+        return AuditCase(name, theme, shows, request, SPEECH.stream_response(events), why, rule, is_convertible=True)
 
     def block(index: int, start: str, *deltas: str) -> tuple[str, ...]:
         at = f'"index":{index}'
@@ -269,10 +276,10 @@ def _answers() -> Iterator[AuditCase]:
         signature,
     )
     sealed = block(1, _REDACTED)
-    said = block(2, '{"type":"text","text":""}', '{"type":"text_delta","text":"Fine. "}')
+    text_block = block(2, '{"type":"text","text":""}', '{"type":"text_delta","text":"Fine. "}')
     yield case(
         "streamed-thinking", Theme.EVENTS, "thinking, its signature and redacted blocks are kept", start, *thought,
-        *sealed, *said, usage, stop, why=_RETHINK, rule="reasoning.altered",
+        *sealed, *text_block, usage, stop, why=_RETHINK, rule="reasoning.altered",
     )  # fmt: skip
     bare = block(0, '{"type":"thinking","thinking":"","signature":""}', signature)
     yield case(

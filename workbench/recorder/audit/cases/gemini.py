@@ -95,9 +95,9 @@ def cases() -> Iterator[AuditCase]:
 
 
 def _turn(
-    name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = ""
+    name: str, theme: Theme, shows: str, assistant_text: str, back: str = _RESULT, why: str = "", rule: str = ""
 ) -> AuditCase:
-    template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
+    template = _TURN.replace("@SAID@", assistant_text).replace("@BACK@", back)
     return AuditCase(name, theme, shows, SPEECH.request(name, template), SPEECH.answer(), why, rule)
 
 

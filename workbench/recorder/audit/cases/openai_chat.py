@@ -90,9 +90,9 @@ def cases() -> Iterator[AuditCase]:
     yield from _answers()
 
 
-def _case(name: str, shows: str, said: str, why: str, rule: str, template: str = _CALLED) -> AuditCase:
-    asked = SPEECH.request(name, template.replace("@SAID@", said))
-    return AuditCase(name, Theme.IDS, shows, asked, SPEECH.answer(), why, rule, is_convertible="content" in name)
+def _case(name: str, shows: str, assistant_text: str, why: str, rule: str, template: str = _CALLED) -> AuditCase:
+    request = SPEECH.request(name, template.replace("@SAID@", assistant_text))
+    return AuditCase(name, Theme.IDS, shows, request, SPEECH.answer(), why, rule, is_convertible="content" in name)
 
 
 def _reasoning() -> Iterator[AuditCase]:
@@ -124,8 +124,8 @@ def _reasoning() -> Iterator[AuditCase]:
 
 def _history() -> Iterator[AuditCase]:
     def case(name: str, shows: str, template: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.request(name, template)
-        return AuditCase(name, Theme.TEXTS, shows, asked, SPEECH.answer(), why, rule, is_convertible=True)
+        request = SPEECH.request(name, template)
+        return AuditCase(name, Theme.TEXTS, shows, request, SPEECH.answer(), why, rule, is_convertible=True)
 
     plain = SPEECH.called
     yield case(
@@ -166,8 +166,8 @@ def _fields() -> Iterator[AuditCase]:
     why, rule = "the provider ignores what the client requested", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
-        asked = SPEECH.request(name, MORE=more, TEXT=text)
-        return AuditCase(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
+        request = SPEECH.request(name, MORE=more, TEXT=text)
+        return AuditCase(name, Theme.FIELDS, shows, request, SPEECH.answer(), why, rule)
 
     yield case(
         "rare-parameters", "provider-specific parameters are kept", ',"reasoning_effort":"minimal","verbosity":"low","'
@@ -209,9 +209,9 @@ def _fields() -> Iterator[AuditCase]:
 
 def _answers() -> Iterator[AuditCase]:
     def case(name: str, shows: str, *events: str, why: str = "", rule: str = "") -> AuditCase:
-        asked = SPEECH.request(name, streams=True)
+        request = SPEECH.request(name, streams=True)
         return AuditCase(
-            name, Theme.EVENTS, shows, asked, SPEECH.stream_response(events), why, rule, is_convertible=True
+            name, Theme.EVENTS, shows, request, SPEECH.stream_response(events), why, rule, is_convertible=True
         )
 
     opening, *_ = SPEECH.opening

@@ -156,11 +156,13 @@ def cases() -> Iterator[AuditCase]:
 
 
 def _requests() -> Iterator[AuditCase]:
-    def case(name: str, theme: Theme, shows: str, said: str, why: str, rule: str = "") -> AuditCase:
-        asked = SPEECH.request(
-            name, _TURN.replace("@SAID@", said), MORE=',"store":false,"include":["reasoning.encrypted_content"]'
+    def case(name: str, theme: Theme, shows: str, assistant_text: str, why: str, rule: str = "") -> AuditCase:
+        request = SPEECH.request(
+            name,
+            _TURN.replace("@SAID@", assistant_text),
+            MORE=',"store":false,"include":["reasoning.encrypted_content"]',
         )
-        return AuditCase(name, theme, shows, asked, SPEECH.answer(), why, rule)
+        return AuditCase(name, theme, shows, request, SPEECH.answer(), why, rule)
 
     reasoning = '{"type":"reasoning","id":"rs_0audit","summary":[%s],"encrypted_content":"' + _SEALED + '"%s}'
     both = f"{_CALL},{_RESULT}"
@@ -168,10 +170,10 @@ def _requests() -> Iterator[AuditCase]:
         "encrypted-reasoning", Theme.IDS, "encrypted reasoning is forwarded unchanged", 
         put(reasoning, "", "") + f",{both}", _BOUND, "reasoning.missing",
     )  # fmt: skip
-    told = put(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
+    reasoning_item = put(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
     yield case(
-        "reasoning-summary", Theme.IDS, "summaries and encrypted reasoning remain together", f"{told},{both}", _BOUND,
-        "reasoning.altered",
+        "reasoning-summary", Theme.IDS, "summaries and encrypted reasoning remain together",
+        f"{reasoning_item},{both}", _BOUND, "reasoning.altered",
     )  # fmt: skip
     custom = (
         '{"type":"custom_tool_call","id":"ctc_0audit","call_id":"call_c","name":"run","input":"*** Begin'
@@ -245,15 +247,15 @@ def _answers() -> Iterator[AuditCase]:
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
     first = _item("added", 0, put(reasoning, "", "gAAAA"))
-    said = typed_event(
+    call_event = typed_event(
         put('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}', at)
     )
     name = "streamed-reasoning"
-    done = put(reasoning, summary, _SEALED)
+    finished_item = put(reasoning, summary, _SEALED)
     message = _FINE
     events = (
-        SPEECH.opening[0], first, said, _item("done", 0, done), _item("added", 1, message), _item("done", 1, message),
-        _completed_event(done, message),
+        SPEECH.opening[0], first, call_event, _item("done", 0, finished_item),
+        _item("added", 1, message), _item("done", 1, message), _completed_event(finished_item, message),
     )  # fmt: skip
     yield AuditCase(
         name, Theme.EVENTS, "encrypted reasoning in a stream is kept", SPEECH.request(name, streams=True),
