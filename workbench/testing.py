@@ -197,9 +197,9 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     adapter = protocols.get(protocol)
     request = draw(requests())
     params = tuple(protocols.Param(f"/{name}", value, name) for name, value in request.params.items())
-    meant = fit_request(NormalRequest(request, params), adapter.capabilities).normal
-    assume(meant.messages)  # a lone picture in a form that the protocol does not support
-    body = adapter.write_request(replace(meant, protocol=protocol))
+    normal = fit_request(NormalRequest(request, params), adapter.capabilities).normal
+    assume(normal.messages)  # a lone picture in a form that the protocol does not support
+    body = adapter.write_request(replace(normal, protocol=protocol))
     return draw(_spell(body)) if noise else dumps(body)
 
 
@@ -207,8 +207,8 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     """Response bodies of a protocol. Raises UsageError."""
     adapter = protocols.get(protocol)
-    meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).normal
-    body = adapter.write_response(replace(meant, protocol=protocol))
+    normal = fit_response(NormalResponse(draw(answers())), adapter.capabilities).normal
+    body = adapter.write_response(replace(normal, protocol=protocol))
     return draw(_spell(body)) if noise else dumps(body)
 
 
@@ -216,8 +216,8 @@ def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 def streams(draw: DrawFn, protocol: str) -> bytes:
     """Streams of a protocol, sometimes cut short. Raises UsageError."""
     adapter = protocols.get(protocol)
-    meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).normal
-    body = adapter.write_stream(replace(meant, protocol=protocol))
+    normal = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).normal
+    body = adapter.write_stream(replace(normal, protocol=protocol))
     return body[: draw(st.integers(1, len(body)))] if draw(st.integers(0, 9)) == 0 else body
 
 

@@ -69,10 +69,10 @@ def _file_lines(report: FileReport) -> Iterator[str]:
 def _contradiction_line(fact: ContradictedFact) -> str:
     """``contract gemini, content.role-order (source, date): contradicted by 3 accepted requests (HOST), first …``."""
     known = ", ".join(filter(None, (fact.source, fact.date)))
-    named = fact.rule if fact.fact in ("", fact.rule) else f"{fact.rule}, {fact.fact}"
+    rule = fact.rule if fact.fact in ("", fact.rule) else f"{fact.rule}, {fact.fact}"
     count = number(len(fact.exchanges), "accepted request")
     first = f"first in exchange {fact.exchanges[0] + 1}"
-    return cut(f"contract {fact.contract}, {named}: contradicted by {count} ({fact.by}), {first}; {known}".rstrip("; "))
+    return cut(f"contract {fact.contract}, {rule}: contradicted by {count} ({fact.by}), {first}; {known}".rstrip("; "))
 
 
 def refused_for(report: FileReport) -> Mapping[int, Finding]:

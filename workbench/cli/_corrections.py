@@ -78,8 +78,8 @@ def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange)
     return of_request(store.latest(), target, decoded, args.model, args.spoken)
 
 
-def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:
+def protocol_for(args: argparse.Namespace, target: Target, corrections: Sequence[Correction]) -> str:
     """Protocol to write a request in: from ``--as``, else from a correction; empty to leave it open."""
     from workbench.probes.profiles import protocol_of
 
-    return args.spoken or protocol_of(decided, target.protocols)
+    return args.spoken or protocol_of(corrections, target.protocols)

@@ -80,19 +80,19 @@ def _write(session: MemorySession, source: Session, out: Path, *, is_body: bool)
         store.save(session.exchanges, out, about=session.about, form=store.form_of(source))
 
 
-def _lines(done: list[ExchangeFix], out: Path) -> Iterator[str]:
+def _lines(exchange_fixes: list[ExchangeFix], out: Path) -> Iterator[str]:
     """Repairs and remaining findings of each broken exchange."""
     from workbench.contracts import Severity
     from workbench.edits.repairs import CHECKED
 
-    changed = [d for d in done if d.fixed.repairs]
+    changed = [d for d in exchange_fixes if d.fixed.repairs]
     if changed:
         count = _output.number(sum(len(d.fixed.repairs) for d in changed), "repair")
         yield f"written: {out} ({count}, {CHECKED})"
     else:
-        why = "nothing could be repaired" if done else "nothing to repair"
+        why = "nothing could be repaired" if exchange_fixes else "nothing to repair"
         yield f"written: {out} (unchanged copy: {why})"
-    for one in done:
+    for one in exchange_fixes:
         fixed = one.fixed
         yield f"  exchange {one.index + 1}: {fixed.before.value} -> {fixed.after.value}"
         for repair in fixed.repairs:

@@ -89,10 +89,10 @@ def _contradicted_json(contradicted_fact: ContradictedFact) -> dict[str, object]
     }
 
 
-def _done_json(done: ExchangeFix) -> dict[str, object]:
-    fixed = done.fixed
+def _done_json(exchange_fix: ExchangeFix) -> dict[str, object]:
+    fixed = exchange_fix.fixed
     return {
-        "exchange": done.index,
+        "exchange": exchange_fix.index,
         "before": fixed.before.value,
         "after": fixed.after.value,
         "repairs": [repair_json(r) for r in fixed.repairs],

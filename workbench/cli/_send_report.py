@@ -169,22 +169,29 @@ def plan_lines(row: SendRow) -> Iterator[str]:
     if row.plan is None:
         yield f"{row.target.name}: cannot be sent: {row.error}"
         return
-    plan, sent = row.plan, row.plan.outgoing
-    url = sent.request.url if sent.request.url.startswith("http") else f"{row.target.name} {sent.request.url}"
-    yield f"{sent.request.method} {url}"
+    plan, outgoing = row.plan, row.plan.outgoing
+    url = (
+        outgoing.request.url if outgoing.request.url.startswith("http") else f"{row.target.name} {outgoing.request.url}"
+    )
+    yield f"{outgoing.request.method} {url}"
     key = f"key from ${row.target.key_variable}" if row.target.key_variable else "no key"
-    size = _output.number(len(sent.request.body.raw), "byte")
-    words = (sent.protocol or "protocol unknown", sent.model or "no model", size, "stream" if sent.is_stream else "")
+    size = _output.number(len(outgoing.request.body.raw), "byte")
+    words = (
+        outgoing.protocol or "protocol unknown",
+        outgoing.model or "no model",
+        size,
+        "stream" if outgoing.is_stream else "",
+    )
     yield "  " + " · ".join(filter(None, (*words, key)))
     for name, value in row.target.headers:
         yield f"  header {name}: {value}"
     yield from (f"  {line}" for line in _corrections.lines(row.choice))
     yield f"  contract {plan.contract.label}: {_verdict_words(plan)}"
-    yield from (f"  note: {_output.cut(note)}" for note in sent.notes)
-    for loss in sent.losses[:LOSSES_SHOWN]:
+    yield from (f"  note: {_output.cut(note)}" for note in outgoing.notes)
+    for loss in outgoing.losses[:LOSSES_SHOWN]:
         yield f"  lost: {loss_words(loss)}"
-    if len(sent.losses) > LOSSES_SHOWN:
-        yield f"  lost: {len(sent.losses) - LOSSES_SHOWN} more (--format json lists all)"
+    if len(outgoing.losses) > LOSSES_SHOWN:
+        yield f"  lost: {len(outgoing.losses) - LOSSES_SHOWN} more (--format json lists all)"
     for pointer in row.dropped:
         yield f"  removed: {pointer} (an edit invalidated its signature)"
     for pointer in plan.unbound.pointers if plan.unbound else ():
@@ -255,19 +262,19 @@ def _arguments(raw: str | None, value: JsonValue) -> str:
 def as_json(row: SendRow) -> JsonValue:
     """One entry of ``sent``."""
     plan, exchange = row.plan, row.exchange
-    sent = plan.outgoing if plan else None
+    outgoing = plan.outgoing if plan else None
     return {
         "target": row.target.name,
-        "url": sent.request.url if sent else None,
-        "protocol": (sent.protocol or None) if sent else None,
-        "model": (sent.model or None) if sent else None,
-        "stream": sent.is_stream if sent else None,
-        "bytes": len(sent.request.body.raw) if sent else None,
+        "url": outgoing.request.url if outgoing else None,
+        "protocol": (outgoing.protocol or None) if outgoing else None,
+        "model": (outgoing.model or None) if outgoing else None,
+        "stream": outgoing.is_stream if outgoing else None,
+        "bytes": len(outgoing.request.body.raw) if outgoing else None,
         "key_variable": row.target.key_variable or None,
-        "converted": sent.is_converted if sent else None,
-        "losses": [loss._asdict() for loss in sent.losses] if sent else [],
-        "ids": {new: old for old, new in sent.ids} if sent else {},
-        "notes": list(sent.notes) if sent else [],
+        "converted": outgoing.is_converted if outgoing else None,
+        "losses": [loss._asdict() for loss in outgoing.losses] if outgoing else [],
+        "ids": {new: old for old, new in outgoing.ids} if outgoing else {},
+        "notes": list(outgoing.notes) if outgoing else [],
         "unbound": list(plan.unbound.pointers) if plan and plan.unbound else [],
         "dropped": list(row.dropped),
         **row.choice.as_json(),

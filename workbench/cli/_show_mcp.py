@@ -53,10 +53,10 @@ def _columns(passage: ToolPassage) -> Iterator[str]:
 
     half = (WIDTH - 5) // 2
     lost = [part.pointer for part in passage.link.lost]
-    left: list[Line] = list(laid_out(_value(passage.received), lost, half))
+    lines: list[Line] = list(laid_out(_value(passage.received), lost, half))
     right: list[Line] = list(laid_out(_value(passage.result), (), half))
     yield f"  {'the server returned':<{half}} │ the model received"
-    for one, other in zip_longest(left, right, fillvalue=()):
+    for one, other in zip_longest(lines, right, fillvalue=()):
         text = column_text(one)
         yield f"  {text}{' ' * max(0, half - cells(visible(text)))} │ {column_text(other)}".rstrip()
 

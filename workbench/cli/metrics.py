@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
     from workbench.library import files, gather
     from workbench.rules import Counts, group_counts, load_prices
 
-    listed = load_prices()
+    prices = load_prices()
     found: list[SessionMetrics] = []
     paths = list(files(map(Path, args.paths)))
     with _progress.counting("counting", len(paths)) as advance:
-        for one in gather(paths, listed):
+        for one in gather(paths, prices):
             found.append(one)
             advance(note=one.path.name)
     status = 0
@@ -72,9 +72,9 @@ def run(args: argparse.Namespace) -> int:
     groups = group_counts(every, args.by)
     total = sum((counts for _, counts in every), Counts())
     if args.format == "json":
-        _output.emit_json(_as_json(args.by, listed.date, groups, total, found))
+        _output.emit_json(_as_json(args.by, prices.date, groups, total, found))
     else:
-        _print(args, listed.date, groups, total, found)
+        _print(args, prices.date, groups, total, found)
     return status
 
 

@@ -122,9 +122,9 @@ def _newest(session: Session) -> RunningModel:
 
 def _target(exchange: Exchange, path: str) -> str:
     """The simulator that answered, else the base URL of the request."""
-    named = exchange.meta.get("target")
-    if isinstance(named, str) and named.startswith("sim:"):
-        return named
+    target = exchange.meta.get("target")
+    if isinstance(target, str) and target.startswith("sim:"):
+        return target
     url = exchange.request.url if exchange.request else ""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:

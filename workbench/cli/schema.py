@@ -39,18 +39,18 @@ def lines(answer: Mapping[str, JsonValue], *, in_full: bool) -> Iterator[str]:
     """A tool: a line for each dialect, its issues, and in full the schema to send instead."""
     where = f"  exchange {answer['exchange'] + 1}, {answer['pointer']}" if answer["exchange"] is not None else ""
     yield f"tool {_output.cut(answer['name'], 80)}{where}"
-    for judged in answer["dialects"]:
-        yield f"  {SCHEMA_SIGNS[judged['verdict']][0]} {judged['dialect']:<28} {_verdict(judged)}"
-        for issue in judged["issues"][:MOST_ISSUES]:
+    for dialect in answer["dialects"]:
+        yield f"  {SCHEMA_SIGNS[dialect['verdict']][0]} {dialect['dialect']:<28} {_verdict(dialect)}"
+        for issue in dialect["issues"][:MOST_ISSUES]:
             yield f"      {issue['effect']:<8} {issue['pointer'] or 'the schema'}  {issue['message']}"
             if in_full and issue["source"]:
                 yield f"               {_output.cut(issue['source'])}"
-        if len(judged["issues"]) > MOST_ISSUES:
-            yield f"      and {len(judged['issues']) - MOST_ISSUES} more"
+        if len(dialect["issues"]) > MOST_ISSUES:
+            yield f"      and {len(dialect['issues']) - MOST_ISSUES} more"
         if in_full:
-            yield from _change(judged, "    ")
-        if judged["proof"]:
-            yield from _proof(judged["proof"])
+            yield from _change(dialect, "    ")
+        if dialect["proof"]:
+            yield from _proof(dialect["proof"])
     yield ""
 
 
@@ -219,8 +219,8 @@ def _tools_of_file(path: str) -> list[_DeclaredTool]:
         value = value["result"]  # the answer of an MCP server to tools/list
     if isinstance(value, dict) and any(key in value for key in ("messages", "contents", "input", "log")):
         return []
-    listed = value.get("tools", value) if isinstance(value, dict) else value
-    return [tool for entry in (listed if isinstance(listed, list) else [listed]) for tool in _definition(entry)]
+    tools = value.get("tools", value) if isinstance(value, dict) else value
+    return [tool for entry in (tools if isinstance(tools, list) else [tools]) for tool in _definition(entry)]
 
 
 def _definition(value: JsonValue) -> Iterator[_DeclaredTool]:

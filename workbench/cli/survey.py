@@ -193,8 +193,8 @@ def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], resu
         if result.open_batches or not is_share:
             _output.complain(f"{what}{why}; {hint}", 3)
         return 0 if is_share else 3
-    listed = result.commit.about["counts"]
-    if not listed.get("listed") and not listed.get("older"):
+    counts = result.commit.about["counts"]
+    if not counts.get("listed") and not counts.get("older"):
         return _output.complain(f"{args.path}: no objects found", 3)
     return _show(catalog, args, budgets, result)
 

@@ -144,17 +144,17 @@ class StreamConverter:
 
     def _open(self, out: list[bytes]) -> bool:
         """Open the part if the target can hold it with any remaining content."""
-        begun = self._source_part
-        if isinstance(begun, Text):
-            head: Part | None = begun
-        elif isinstance(begun, Reasoning):
-            head = self._open_reasoning(begun)
-        elif isinstance(begun, ToolCallIR) and self._declared.is_free_text(begun.name):
+        source_part = self._source_part
+        if isinstance(source_part, Text):
+            head: Part | None = source_part
+        elif isinstance(source_part, Reasoning):
+            head = self._open_reasoning(source_part)
+        elif isinstance(source_part, ToolCallIR) and self._declared.is_free_text(source_part.name):
             head = None  # its text is inside an object
-        elif isinstance(begun, ToolCallIR):
+        elif isinstance(source_part, ToolCallIR):
             first = next(text for text in self._waiting if text.strip())
             is_object = first.lstrip().startswith("{") or self._capabilities.tools.arguments == "string"
-            head = self._fit(replace(begun, input={}, raw="{}")) if is_object else None
+            head = self._fit(replace(source_part, input={}, raw="{}")) if is_object else None
         else:
             head = None
         if head is None:
@@ -162,12 +162,15 @@ class StreamConverter:
         self._enter(head, out)
         return True
 
-    def _open_reasoning(self, begun: Reasoning) -> Part | None:
+    def _open_reasoning(self, reasoning: Reasoning) -> Part | None:
         """Open reasoning; None if only its end shows whether the target accepts it."""
         capabilities = self._capabilities
-        if self._proof_carrier and begun.carrier not in capabilities.reasoning.carriers - capabilities.reasoning.proved:
-            return _with_proof(begun, self._proof_carrier, "")
-        fitted = self._fit(replace(begun, text="-"))
+        if (
+            self._proof_carrier
+            and reasoning.carrier not in capabilities.reasoning.carriers - capabilities.reasoning.proved
+        ):
+            return _with_proof(reasoning, self._proof_carrier, "")
+        fitted = self._fit(replace(reasoning, text="-"))
         return replace(fitted, text="") if isinstance(fitted, Reasoning) else None
 
     def _fit(self, part: Part) -> Part | None:

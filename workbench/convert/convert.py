@@ -185,7 +185,7 @@ def _conversion(
     body: bytes,
     content_type: str,
     path: str,
-    fitted: Fit,
+    fit: Fit,
     normal: ModelRequest | ModelResponse,
 ) -> Conversion:
-    return Conversion(adapter.name, body, content_type, path, fitted.ids, fitted.losses, normal)
+    return Conversion(adapter.name, body, content_type, path, fit.ids, fit.losses, normal)

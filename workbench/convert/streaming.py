@@ -141,8 +141,8 @@ class StreamConversion:
         own = {name: getattr(about, name) for name in capabilities.answer.fields}
         own |= {"id": self._name} if self._name and "id" in own else {}
         usage = (about.usage or Usage(0, 0)) if capabilities.answer.usage_required else about.usage
-        begun = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
-        out += (self._writer.start(begun), self._writer.choice(0))
+        model_response = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
+        out += (self._writer.start(model_response), self._writer.choice(0))
 
     # -- when it is over
 

@@ -133,7 +133,7 @@ class _FileInfo(NamedTuple):
 
 def find(places: Iterable[ClientFolder] = KNOWN, most: int = MOST_LISTED) -> ClientSessions:
     """The newest sessions of all folders, newest first. Never raises: an unreadable folder becomes a note."""
-    listed: list[tuple[_FileInfo, ClientFolder]] = []
+    file_infos: list[tuple[_FileInfo, ClientFolder]] = []
     notes: list[str] = []
     seen: set[Path] = set()
     for place in places:
@@ -144,11 +144,11 @@ def find(places: Iterable[ClientFolder] = KNOWN, most: int = MOST_LISTED) -> Cli
                 f"{_count(len(files), f'{place.client} {place.noun}')} {place.why_unlisted} ({_home(place.root())})"
             )
         elif not place.why_unlisted:
-            listed += ((file, place) for file in files)
-    listed.sort(key=lambda entry: entry[0].modified, reverse=True)
-    if len(listed) > most:
-        notes.insert(0, f"{_count(len(listed) - most, 'older session')} not listed: open it by its path")
-    sessions = (ClientSession(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in listed[:most])
+            file_infos += ((file, place) for file in files)
+    file_infos.sort(key=lambda entry: entry[0].modified, reverse=True)
+    if len(file_infos) > most:
+        notes.insert(0, f"{_count(len(file_infos) - most, 'older session')} not listed: open it by its path")
+    sessions = (ClientSession(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in file_infos[:most])
     return ClientSessions(tuple(sessions), tuple(dict.fromkeys(notes)))
 
 

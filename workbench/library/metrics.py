@@ -38,8 +38,8 @@ def gather(paths: Iterable[Path], prices: Prices) -> Iterator[SessionMetrics]:
             session = open_input(str(path))
             try:
                 inspector = Inspector(session)
-                spent = costs_of(inspector, prices)
-                yield SessionMetrics(path, spent, tuple(count_exchanges(inspector, spent)))
+                costs = costs_of(inspector, prices)
+                yield SessionMetrics(path, costs, tuple(count_exchanges(inspector, costs)))
             finally:
                 session.close()
         except (WorkbenchError, OSError) as error:

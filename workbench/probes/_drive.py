@@ -118,20 +118,20 @@ def follow(
     return PlayedConversation(tuple(answers) or (loop.decoded_exchange,), tuple(calls), step, loop)
 
 
-def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask, Exchange, Sample]:
+def without_call(subject: Subject, conversation: PlayedConversation) -> Generator[Ask, Exchange, Sample]:
     """Verdict if the first answer contains no call.
 
     A refusal counts as failure only if the same endpoint accepts a request without tools, which is tried.
     """
-    if not played.is_refused:
+    if not conversation.is_refused:
         return unclear(
             "the response reached the token limit before any tool call"
-            if played.is_cut
+            if conversation.is_cut
             else "the model made no tool call"
         )
     plain = subject.request("Say hello.")
     exchange = yield Ask("the same request without tools", plain, subject.protocol)
     answer = DecodedExchange(0, exchange, subject.protocol).answer
     if answer is None or answer.error:
-        return unclear(f"the request without tools is also refused: {played.ended.text}")
-    return failed(f"refused: {played.ended.text}")
+        return unclear(f"the request without tools is also refused: {conversation.ended.text}")
+    return failed(f"refused: {conversation.ended.text}")

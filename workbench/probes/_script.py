@@ -96,13 +96,13 @@ class Subject:
         """Encode a request in normal form for this protocol and provider; unsupported parts are dropped."""
         adapter = self.adapter
         params = tuple(Param(f"/{name}", value, name) for name, value in model_request.params.items())
-        fitted = fit_request(NormalRequest(model_request, params), adapter.capabilities).normal
-        assert isinstance(fitted, ModelRequest)
+        normal = fit_request(NormalRequest(model_request, params), adapter.capabilities).normal
+        assert isinstance(normal, ModelRequest)
         fields = self.contract.term("params.fields")
         known = fields if isinstance(fields, list) else None
-        body = rename_fields(dumps(adapter.write_request(replace(fitted, protocol=adapter.name))), known)
+        body = rename_fields(dumps(adapter.write_request(replace(normal, protocol=adapter.name))), known)
         headers = Headers((("content-type", "application/json"),))
-        return HttpRequest("POST", adapter.path(fitted), headers, Body(body))
+        return HttpRequest("POST", adapter.path(normal), headers, Body(body))
 
     def loop(self, request: HttpRequest, limits: Limits) -> ConversationLoop:
         """A loop that begins with a request."""

@@ -163,25 +163,25 @@ def _runner(subject: Subject, written_request: WrittenRequest) -> Any:
 # Expectations
 
 
-def wrong_of(played: PlayedConversation, expected: Expectation, nonce: str) -> list[str]:
+def wrong_of(conversation: PlayedConversation, expected: Expectation, nonce: str) -> list[str]:
     """Unmet expectations, in words, the most important first."""
     wrong: list[str] = []
-    if expected.status is None and played.is_refused:
-        return [f"refused: {played.ended.text}"]
-    if expected.status is not None and played.status != expected.status:
-        wrong.append(f"status {played.status} instead of {expected.status}")
-    calls = [done.call for done in played.calls]
+    if expected.status is None and conversation.is_refused:
+        return [f"refused: {conversation.ended.text}"]
+    if expected.status is not None and conversation.status != expected.status:
+        wrong.append(f"status {conversation.status} instead of {expected.status}")
+    calls = [call.call for call in conversation.calls]
     if expected.calls is not None and not _are(calls, expected.calls, nonce):
         wrong.append(f"the tool calls are {_call_list(calls)}")
-    text = played.text()
+    text = conversation.text()
     wrong += [f"the text does not match {p!r}" for p in expected.text if not re.search(_fill(p, nonce), text)]
     wrong += [f"the text matches {p!r}" for p in expected.no_text if re.search(_fill(p, nonce), text)]
-    answer = played.answers[-1].response
+    answer = conversation.answers[-1].response
     stop = answer.stop if answer else None
     if expected.stop is not None and stop != expected.stop:
         wrong.append(f"finish reason {stop!r} instead of {expected.stop!r}")
     if expected.findings is not None:
-        wrong += _wrong_findings(played, expected.findings)
+        wrong += _wrong_findings(conversation, expected.findings)
     return wrong
 
 
@@ -206,9 +206,11 @@ def _call_list(calls: Sequence[ToolCallIR]) -> str:
     return call_texts or "none"
 
 
-def _wrong_findings(played: PlayedConversation, patterns: Sequence[str]) -> list[str]:
-    exchanges = tuple(decoded.exchange for decoded in played.answers)
-    found = {f.rule for f in Inspector(MemorySession("probe", exchanges), protocol=played.loop.protocol).run().findings}
+def _wrong_findings(conversation: PlayedConversation, patterns: Sequence[str]) -> list[str]:
+    exchanges = tuple(decoded.exchange for decoded in conversation.answers)
+    found = {
+        f.rule for f in Inspector(MemorySession("probe", exchanges), protocol=conversation.loop.protocol).run().findings
+    }
     wrong = [f"{rule} was found" for rule in sorted(found) if not any(fnmatchcase(rule, p) for p in patterns)]
     return wrong + [f"{p} was not found" for p in patterns if not any(fnmatchcase(rule, p) for rule in found)]
 

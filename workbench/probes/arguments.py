@@ -49,12 +49,12 @@ def script(subject: Subject) -> Script:
     return evaluate(played.calls[0], texts)
 
 
-def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
+def evaluate(answered_call: AnsweredCall, texts: dict[str, str]) -> Sample:
     """Verdict from the form of the argument text, and the texts in it."""
-    how = argument_text(done)
+    how = argument_text(answered_call)
     if how == "broken":
         return failed("the argument text is unreadable", argument_text=how)
-    arguments = done.step.arguments if isinstance(done.step.arguments, dict) else {}
+    arguments = answered_call.step.arguments if isinstance(answered_call.step.arguments, dict) else {}
     values = {name: "kept" if arguments.get(name) == text else "changed" for name, text in texts.items()}
     changed = [name for name, fate in values.items() if fate == "changed"]
     if how == "strict" and not changed:
@@ -65,9 +65,9 @@ def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
     return sample("; ".join(problems), argument_text=how, argument_values=values)
 
 
-def argument_text(done: AnsweredCall) -> str:
+def argument_text(answered_call: AnsweredCall) -> str:
     """The way in which the argument text had to be read."""
-    read, raw = done.step.ladder, (done.call.raw or "").strip()
+    read, raw = answered_call.step.ladder, (answered_call.call.raw or "").strip()
     if read is None or not read.rungs:
         return "broken"
     if ArgumentStep.UNWRAPPED in read.rungs:

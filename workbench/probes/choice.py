@@ -43,10 +43,10 @@ def script(subject: Subject) -> Script:
     return evaluate(fates)
 
 
-def _mode_result(mode: str, played: PlayedConversation) -> str:
-    if played.is_refused:
+def _mode_result(mode: str, conversation: PlayedConversation) -> str:
+    if conversation.is_refused:
         return REFUSED
-    names = {done.call.name for done in played.calls}
+    names = {call.call.name for call in conversation.calls}
     honoured_by_mode = {"auto": bool(names), "none": not names, "any": bool(names), "tool": names == {ADD.name}}
     return HONOURED if honoured_by_mode[mode] else IGNORED
 

@@ -23,18 +23,18 @@ def script(subject: Subject) -> Script:
     return evaluate(played, box)
 
 
-def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
+def evaluate(conversation: PlayedConversation, box: Toolbox) -> Sample:
     """Verdict from the use of the result in the last answer."""
-    if played.is_refused:
-        return failed(f"the tool result is refused: {played.ended.text}", closes=False)
-    argument_values = [done.step.arguments for done in played.calls]
-    receipts, response_digits = box.receipts(argument_values), digits(played.text())
+    if conversation.is_refused:
+        return failed(f"the tool result is refused: {conversation.ended.text}", closes=False)
+    argument_values = [call.step.arguments for call in conversation.calls]
+    receipts, response_digits = box.receipts(argument_values), digits(conversation.text())
     if any(receipt in response_digits for receipt in receipts):
         return passed("the response contains the receipt number, so the result was read", closes=True)
-    if played.is_cut:
+    if conversation.is_cut:
         return unclear("the response reached the token limit")
-    if played.ended.reason is not EndReason.DONE:
-        return failed(f"the model did not respond: {played.ended.text}", closes=False)
+    if conversation.ended.reason is not EndReason.DONE:
+        return failed(f"the model did not respond: {conversation.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in argument_values if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", response_digits) for n in sums):
         return partly(

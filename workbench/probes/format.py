@@ -24,23 +24,23 @@ def script(subject: Subject) -> Script:
     return evaluate(subject, played)
 
 
-def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
+def evaluate(subject: Subject, conversation: PlayedConversation) -> Sample:
     """Verdict from the first answer."""
-    answer = played.answers[0].response
+    answer = conversation.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native:
         name = protocols.get(subject.protocol).traits.call_format or subject.protocol
         if _says(native[0], subject.nonce):
             return passed(f"the tool call has the format of {subject.protocol}", tool_call_format=name, parser="")
         return partly("the tool call does not contain the requested text", tool_call_format=name, parser="")
-    thought = "\n".join(part.text or "" for part in played.reasoning(0))
-    for place, text in (("text", played.text(0)), ("reasoning", thought)):
+    thought = "\n".join(part.text or "" for part in conversation.reasoning(0))
+    for place, text in (("text", conversation.text(0)), ("reasoning", thought)):
         found = formats.find(text, (ECHO,))
         if found:
             parser = found[0].format
             words = f"the call is in the {place}, as {parser}: the server did not parse the call"
             return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
-    if played.is_cut:
+    if conversation.is_cut:
         return unclear("the response reached the token limit before any tool call")
     return failed("the model answered without a tool call", tool_call_format="none")
 

@@ -112,10 +112,10 @@ def _find_ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exch
     listed = ", ".join(f"p{n} {BROKEN[name][0]}" for n, name in enumerate(names))
     words = f"Call probe_echo with {listed}. If the schema forbids that value, use one that it allows."
     request = subject.request(words, (ToolDef("probe_echo", "Returns what it is given.", schema),))
-    played: PlayedConversation = yield from drive(
+    conversation: PlayedConversation = yield from drive(
         subject, request, "a call that violates its schema", Toolbox(subject.nonce).run, limits=Limits(1)
     )
-    arguments = played.calls[0].call.input if played.calls else None
+    arguments = conversation.calls[0].call.input if conversation.calls else None
     if not isinstance(arguments, dict):
         return []
     return [name for n, name in enumerate(names) if f"p{n}" in arguments and not _fits(name, arguments[f"p{n}"])]

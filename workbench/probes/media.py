@@ -47,12 +47,12 @@ def script(subject: Subject) -> Script:
     return evaluate(seen)
 
 
-def _test_refusal(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
+def _test_refusal(first: PlayedConversation, box: Toolbox, conversation: PlayedConversation) -> Script:
     """Check whether the picture causes the refusal."""
     plain = yield from follow(first.before_results(), "a text result instead of the image", box.run)
     if plain.is_refused:
         return unclear(f"a text result is refused too: {plain.ended.text}")
-    return failed(f"an image in a tool result is refused: {played.ended.text}", media_in_results="refused")
+    return failed(f"an image in a tool result is refused: {conversation.ended.text}", media_in_results="refused")
 
 
 def evaluate(seen: list[bool]) -> Sample:

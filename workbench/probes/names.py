@@ -62,7 +62,7 @@ def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]
         request = _replace_string(request, stands_for, name)
     box = Toolbox(subject.nonce)
     played = yield from drive(subject, request, "tools with unusual names", box.run, limits=Limits(1))
-    called_names = {done.call.name for done in played.calls}
+    called_names = {call.call.name for call in played.calls}
     return {} if played.is_refused or not called_names <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 
 
@@ -72,13 +72,13 @@ def _try_name(subject: Subject, request: HttpRequest, kind: str, name: str) -> G
     played = yield from drive(subject, renamed_request, f"the name of a tool: {kind}", box.run, limits=Limits(1))
     if played.is_refused:
         return "refused"
-    called_names = {done.call.name for done in played.calls}
+    called_names = {call.call.name for call in played.calls}
     return "unseen" if not called_names else "taken" if called_names == {name} else "changed"
 
 
 def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
     """The results of the first call, with other ids; {} if calls have none."""
-    old = [done.call.id for done in first.calls if done.call.id]
+    old = [call.call.id for call in first.calls if call.call.id]
     if not old or first.answers[0].request is None or first.calls[0].call.format == first.loop.parser:
         return {}
     fates: dict[str, str] = {}

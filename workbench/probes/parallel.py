@@ -21,16 +21,16 @@ def script(subject: Subject) -> Script:
     return evaluate(played)
 
 
-def evaluate(played: PlayedConversation) -> Sample:
+def evaluate(conversation: PlayedConversation) -> Sample:
     """Verdict from the number of calls in the first answer, and the acceptance of their results."""
-    count = played.calls[0].step.of
+    count = conversation.calls[0].step.of
     if count < 2:
         return failed("only one tool call per response", supports_parallel_tool_use=False)
-    ids = [done.call.id for done in played.calls[:count]]
+    ids = [done.call.id for done in conversation.calls[:count]]
     if len(set(ids)) < count and any(ids):
         return partly(f"{count} calls share an id", supports_parallel_tool_use=False)
-    if played.is_refused:
-        return partly(f"the tool results are refused: {played.ended.text}", supports_parallel_tool_use=False)
+    if conversation.is_refused:
+        return partly(f"the tool results are refused: {conversation.ended.text}", supports_parallel_tool_use=False)
     return passed(f"{count} calls in one response, and their results were accepted", supports_parallel_tool_use=True)
 
 

@@ -101,10 +101,12 @@ def _next_request(loop: ConversationLoop, box: Toolbox) -> HttpRequest:
     return request
 
 
-def _uses(played: PlayedConversation, box: Toolbox) -> bool:
+def _uses(conversation: PlayedConversation, box: Toolbox) -> bool:
     """The answer contains a receipt of the sample."""
-    response_digits = digits(played.text())
-    return any(receipt in response_digits for receipt in box.receipts(done.step.arguments for done in played.calls))
+    response_digits = digits(conversation.text())
+    return any(
+        receipt in response_digits for receipt in box.receipts(call.step.arguments for call in conversation.calls)
+    )
 
 
 def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:

@@ -23,11 +23,11 @@ def script(subject: Subject) -> Script:
     return evaluate(played)
 
 
-def evaluate(played: PlayedConversation) -> Sample:
+def evaluate(conversation: PlayedConversation) -> Sample:
     """Verdict from the number of errors."""
-    rounds = _rounds(played)
-    if played.is_refused and rounds[-1]:
-        return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
+    rounds = _rounds(conversation)
+    if conversation.is_refused and rounds[-1]:
+        return failed(f"an error result is refused: {conversation.ended.text}", error_repair="none")
     if not rounds[0]:
         return unclear("the first call was correct, so there was nothing to correct")
     if all(rounds):
@@ -41,13 +41,13 @@ def evaluate(played: PlayedConversation) -> Sample:
     return partly(f"the call was corrected after {tries} errors", error_repair="limited", repair_tries=tries)
 
 
-def _rounds(played: PlayedConversation) -> list[bool]:
+def _rounds(conversation: PlayedConversation) -> list[bool]:
     """For each answer with calls: True if all of them failed. Parallel calls count as one attempt."""
     found: list[bool] = []
-    for done in played.calls:
-        if done.step.number == 0:
+    for call in conversation.calls:
+        if call.step.number == 0:
             found.append(True)
-        found[-1] &= done.result.is_error
+        found[-1] &= call.result.is_error
     return found
 
 

@@ -128,13 +128,13 @@ def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
     }
 
 
-def _calls(played: PlayedConversation, parser: str) -> list[CallContent]:
+def _calls(conversation: PlayedConversation, parser: str) -> list[CallContent]:
     """Name and arguments of every call of the first answer; arguments are None if unreadable."""
-    answer = played.answers[0].response
+    answer = conversation.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native or not parser:
         return [CallContent(call.name, None if call.error else call.input) for call in native]
-    texts = (played.text(0), *(part.text or "" for part in played.reasoning(0)))
+    texts = (conversation.text(0), *(part.text or "" for part in conversation.reasoning(0)))
     found = (call for text in texts for call in formats.find(text, (ECHO,), (parser,)))
     return [CallContent(call.name, None if call.problems else call.input) for call in found]
 

@@ -35,17 +35,17 @@ def script(subject: Subject) -> Script:
     return evaluate(found)
 
 
-def place(played: PlayedConversation) -> str:
+def place(conversation: PlayedConversation) -> str:
     """Form and place of the call in the first answer."""
-    answer, request = played.answers[0].response, played.answers[0].request
+    answer, request = conversation.answers[0].response, conversation.answers[0].request
     if any(any(m.tool_calls()) for m in (answer.messages if answer else ())):
         return NATIVE
-    thought = "\n".join(part.text or "" for part in played.reasoning(0))
-    for where, text in (("content", played.text(0)), ("reasoning", thought)):
+    thought = "\n".join(part.text or "" for part in conversation.reasoning(0))
+    for where, text in (("content", conversation.text(0)), ("reasoning", thought)):
         calls = formats.find(text, request.tools if request else ())
         if calls:
             return f"{calls[0].format} in {where}"
-    return CUT if played.is_cut else NONE
+    return CUT if conversation.is_cut else NONE
 
 
 def evaluate(found: list[str]) -> Sample:

@@ -456,9 +456,9 @@ def by_rank() -> tuple[str, ...]:
 
 def protocol_of_messages(values: Iterable[JsonValue]) -> str | None:
     """The protocol of a WebSocket, from the JSON of its first messages; None if they show none."""
-    spoken = [adapter for adapter in every() if adapter.splitter]
+    adapters = [adapter for adapter in every() if adapter.splitter]
     messages = (value for value in values if isinstance(value, dict))
-    return next((each.name for value in messages for each in spoken if each.claims_message(value)), None)
+    return next((each.name for value in messages for each in adapters if each.claims_message(value)), None)
 
 
 def elsewhere() -> tuple[str, ...]:

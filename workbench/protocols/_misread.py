@@ -178,18 +178,18 @@ def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
 def _no_json(body: bytes, fault: WireError) -> Anomaly:
     text = body.lstrip()
     if text[:1] == b"<":
-        said = read_error_text(body).message
-        title = f" ({said[:80]!r})" if said and not said.startswith("<") else ""
+        message = read_error_text(body).message
+        title = f" ({message[:80]!r})" if message and not message.startswith("<") else ""
         return Anomaly(FOREIGN, f"a page{title} instead of a response")
     if text[:1] in (b"{", b"["):
         return Anomaly(UNREAD, str(fault))
     try:
-        said = body[: _PRINTED * 4].decode("utf-8", "strict" if len(body) <= _PRINTED * 4 else "ignore")
+        message = body[: _PRINTED * 4].decode("utf-8", "strict" if len(body) <= _PRINTED * 4 else "ignore")
     except UnicodeDecodeError:
         return Anomaly(UNREAD, str(fault))
-    if any(not c.isprintable() and not c.isspace() for c in said):
+    if any(not c.isprintable() and not c.isspace() for c in message):
         return Anomaly(UNREAD, str(fault))
-    return Anomaly(FOREIGN, f"plain text ({said.strip()[:80]!r}) instead of a response")
+    return Anomaly(FOREIGN, f"plain text ({message.strip()[:80]!r}) instead of a response")
 
 
 def _inner(adapter: Adapter, value: JsonValue) -> Iterator[tuple[float, str, bytes]]:

@@ -132,8 +132,8 @@ class BodyGrammar:
                 keys |= {_snake(key): kind for key, kind in raw["keys"].items()}
                 limits |= {_snake(key): each for key, each in limits.items()}
             need, is_open = tuple(raw.get("need", ())), bool(raw.get("open"))
-            made = ObjectType(name, keys, need, limits, is_open, bool(raw.get("one")))
-            found = self._made[name] = made
+            object_type = ObjectType(name, keys, need, limits, is_open, bool(raw.get("one")))
+            found = self._made[name] = object_type
         return found
 
     def of_shapes(self) -> BodyGrammar:

@@ -287,8 +287,8 @@ class KnownMessages:
             history = history.fork(shared)
         for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
             pointer, message = f"/{key}/{n}", known.message
-            placed = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
-            history.append(text, placed, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
+            repeated_message = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
+            history.append(text, repeated_message, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
         first = len(anomalies)
         anomalies += [anomaly for _, anomaly in history.anomalies[: history.count_anomalies(count)]]
         self._latest = _KnownHistory(history, reader, key, (first, len(anomalies)))

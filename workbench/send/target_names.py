@@ -77,9 +77,9 @@ def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
     place = origin(url)
     own = next((t for t in named.values() if place in t.origins and t.key_variable), None)
     known = contracts.endpoint(url)
-    spoken = known[1].protocols if known else ()
-    if not protocol and not spoken:
+    protocols = known[1].protocols if known else ()
+    if not protocol and not protocols:
         raise UsageError(f"the protocol of {url} is unknown", hint=f"use --as {'|'.join(adapters.protocols())}")
-    first, *others = (protocol,) if protocol else spoken
+    first, *others = (protocol,) if protocol else protocols
     key = own.key_variable if own else contracts.key_variable(url)
     return Target(url, first, url, key_variable=key, others=tuple((each, url) for each in others))

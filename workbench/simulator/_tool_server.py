@@ -64,8 +64,8 @@ class ToolRecording:
     def tools(self) -> dict[str, JsonValue]:
         """Tools by name: those of its list, and those that were called without one."""
         listed = self.lists.get("tools/list", {})
-        called = {name for method, name, _ in self.results if method == "tools/call"}
-        return {**{name: {"name": name, "inputSchema": {"type": "object"}} for name in sorted(called)}, **listed}
+        names = {name for method, name, _ in self.results if method == "tools/call"}
+        return {**{name: {"name": name, "inputSchema": {"type": "object"}} for name in sorted(names)}, **listed}
 
     @property
     def calls(self) -> list[tuple[str, Json, Json]]:
@@ -142,8 +142,8 @@ def recorded_response(exchanges: Iterable[Any], message: bytes) -> bytes:
 
 
 def _key(method: str, params: Json) -> tuple[str, str, bytes]:
-    named = params.get("name") or params.get("uri") or ""
-    return method, str(named), argument_key(params.get("arguments"))
+    name = params.get("name") or params.get("uri") or ""
+    return method, str(name), argument_key(params.get("arguments"))
 
 
 def _object(text: bytes) -> Json:
@@ -196,8 +196,8 @@ class ToolServer:
         elif not self._is_open:
             yield _error(id_, _REQUEST, f"Invalid request: initialize must come before {method}")
         elif method in _LISTS:
-            listed = self._recorded.tools if method == "tools/list" else self._recorded.lists.get(method, {})
-            yield _result(id_, {_LISTS[method]: list(listed.values())})
+            tools = self._recorded.tools if method == "tools/list" else self._recorded.lists.get(method, {})
+            yield _result(id_, {_LISTS[method]: list(tools.values())})
         else:
             yield from self._from_recording(method, id_, params)
 

@@ -49,8 +49,8 @@ def link_rows(objects: Sequence[StoredObject], options: JudgeOptions) -> Iterato
         links = read or []
         offers = sorted({key for link in links for key in link.offers})
         seeks = [list(link.seeks) for link in links if link.has_history]
-        named = sorted({key for link in links for key in link.offers if key < 0})
-        row: Row = {"t": LINKS, "uri": found.uri, "is_read": read is not None, "seeks": seeks, "named": named}
+        keys = sorted({key for link in links for key in link.offers if key < 0})
+        row: Row = {"t": LINKS, "uri": found.uri, "is_read": read is not None, "seeks": seeks, "named": keys}
         yield {**row, "offers": [key for key in offers if key >= 0]}
 
 
@@ -84,9 +84,9 @@ def _links(number: int, exchange: Exchange, key: bytes) -> Links:
         seeks.append(_hash(key, "response", request.previous_id))
     offers += _call_keys(key, [call.id for m in (response.messages if response else ()) for _, call in m.tool_calls()])
     seeks += _call_keys(key, [id for m in (request.messages if request else ()) for id in _results(m)])
-    named = exchange.meta.get("conversation")
-    if isinstance(named, str) and named:
-        offers.append(-1 - _hash(key, "conversation", named))
+    conversation = exchange.meta.get("conversation")
+    if isinstance(conversation, str) and conversation:
+        offers.append(-1 - _hash(key, "conversation", conversation))
     has_history = bool(answers) or bool(request and request.previous_id)
     return Links(tuple(offers), tuple(dict.fromkeys(seeks)), has_history)
 

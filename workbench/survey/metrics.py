@@ -15,12 +15,12 @@ _RETRIES = "retry."
 
 def metric_rows(inspector: Inspector, places: Sequence[ExchangePlace]) -> Iterator[Row]:
     """The counts of an inspected session, for its first object. Raises SessionFormatError."""
-    spent = costs_of(inspector, load_prices())
+    costs = costs_of(inspector, load_prices())
     sums: dict[CountKey, Counts] = defaultdict(Counts)
-    for key, counts in count_exchanges(inspector, spent):
+    for key, counts in count_exchanges(inspector, costs):
         sums[key] += counts
     again = {row.index for row in inspector.rows if any(f.rule.startswith(_RETRIES) for f in row.findings)}
-    repeated = sum(turn.total for turn in spent.turns if turn.index in again)
+    repeated = sum(turn.total for turn in costs.turns if turn.index in again)
     for number, (key, counts) in enumerate(sums.items()):
         yield {
             "t": METRICS,

@@ -48,10 +48,10 @@ class SurveyPlan:
     about: Mapping[str, JsonValue]
     index: Sequence[PlannedBatch]
 
-    def batches(self, chosen: Iterable[PlannedBatch] | None = None) -> Iterator[Batch]:
+    def batches(self, planned_batches: Iterable[PlannedBatch] | None = None) -> Iterator[Batch]:
         """Batches of the plan, read one by one; by default all."""
         with self.path.open("rb") as file:
-            for entry in self.index if chosen is None else chosen:
+            for entry in self.index if planned_batches is None else planned_batches:
                 file.seek(entry.at)
                 name, units = loads(zstandard.ZstdDecompressor().decompress(file.read(entry.size)))
                 yield Batch(name, [[StoredObject(*found) for found in unit] for unit in units])

@@ -86,9 +86,9 @@ class RowMaker:
 
     def _conversation(self, row: InspectedExchange, exchange: Exchange, place: ExchangePlace) -> str:
         """The name that the store gives it, or else its number in what was judged together."""
-        named = exchange.meta.get("conversation")
-        if isinstance(named, str) and named:
-            return hash_keyed(self.key, "conversation", named)
+        conversation = exchange.meta.get("conversation")
+        if isinstance(conversation, str) and conversation:
+            return hash_keyed(self.key, "conversation", conversation)
         return hash_keyed(self.key, "conversation", self.places[0].object, str(row.conversation))
 
     def _finding(self, finding: Finding, about: Row) -> Row:

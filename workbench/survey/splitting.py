@@ -44,19 +44,19 @@ def split_batches(
     while waiting:
         todo = [piece for piece in waiting if not is_whole(catalog.part(piece))]
         successes += len(waiting) - len(todo)
-        lost: list[tuple[Batch, str]] = []
+        batches: list[tuple[Batch, str]] = []
         for outcome in engine(todo, task, 1) if todo else ():
             if outcome.error:
-                lost.append((outcome.batch, outcome.error))
+                batches.append((outcome.batch, outcome.error))
             else:
                 write_part(catalog.parts, outcome.batch, outcome.part)
                 successes += 1
-        failures += len(lost)
-        is_credible = has_succeeded or successes > 0 or all(_pieces(piece) for piece, _ in lost)
+        failures += len(batches)
+        is_credible = has_succeeded or successes > 0 or all(_pieces(piece) for piece, _ in batches)
         if failures > max(_MOST_FAILURES, 4 * successes) or not is_credible:
             return list(failed)
         waiting = []
-        for piece, error in lost:
+        for piece, error in batches:
             smaller = _pieces(piece)
             if smaller:
                 waiting += smaller

@@ -316,7 +316,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     def _refresh_notifications(self) -> None:
         """Drop a toast that has expired already: its timer would never end (Textual 8.2, ``Timer``)."""
-        for late in [shown for shown in self._notifications if shown.time_left < LATE]:
+        for late in [notification for notification in self._notifications if notification.time_left < LATE]:
             self._unnotify(late, refresh=False)
         super()._refresh_notifications()
 

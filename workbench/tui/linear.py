@@ -219,8 +219,8 @@ class LinearReader:
         seen = [other.name for other in others if any(self._is_match(other, item) for item in range(other.size))]
         return [f"no match in {spoken.name}; found in {', '.join(seen)}" if seen else f"no match in {spoken.name}"]
 
-    def _is_match(self, spoken: SpokenList, item: int) -> bool:
-        lines = (spoken.head(item), *spoken.body(item))
+    def _is_match(self, spoken_list: SpokenList, item: int) -> bool:
+        lines = (spoken_list.head(item), *spoken_list.body(item))
         return any(self.wanted.casefold() in plain(each).casefold() for each in lines)
 
     # Lists.
@@ -291,9 +291,9 @@ class LinearReader:
         return story_line(self._story.items[item], WIDTH, 1, is_open=None)
 
 
-def _text(shown: Line) -> str:
+def _text(line: Line) -> str:
     """A line as people hear it: without the space that aligns columns."""
-    return " ".join(column_text(shown).split())
+    return " ".join(column_text(line).split())
 
 
 def sayings(reader: LinearReader, typed: Iterator[str]) -> Iterator[str]:

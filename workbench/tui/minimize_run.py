@@ -83,17 +83,17 @@ class Shrinking:
             self._course = self._begin(inspector)
             self._steps = self._course.run()
             self._tell()
-        until, wanted = time.monotonic() + TURN_SECONDS, None
+        until, step = time.monotonic() + TURN_SECONDS, None
         try:
-            wanted = self._steps.send(reply)
+            step = self._steps.send(reply)
             self._first = self._fault() if self._first is None else self._first
-            while wanted is None and time.monotonic() < until:
-                wanted = next(self._steps)
+            while step is None and time.monotonic() < until:
+                step = next(self._steps)
         except StopIteration:
             self._tell(is_over=True)
             return None, True
         self._tell()
-        return wanted, False
+        return step, False
 
     def _tell(self, *, is_over: bool = False) -> None:
         course = self._course

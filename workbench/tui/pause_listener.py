@@ -120,8 +120,8 @@ class PauseListener:
         with self._lock:
             self._remotes.pop(remote.path, None)
             self._armed.pop(remote.path, None)
-            gone = [key for key in self._held if key[0] == remote.path]
-        for key in gone:
+            keys = [key for key in self._held if key[0] == remote.path]
+        for key in keys:
             self._end(key, "its recorder has ended")
         remote.close()
         self._tell(PauseChange())
@@ -161,9 +161,9 @@ class PauseListener:
 
     # What people decide.
 
-    def decide(self, held: PausedSide, talk: Talk) -> None:
+    def decide(self, paused_side: PausedSide, talk: Talk) -> None:
         """Send a decision on a pause."""
-        self._ask((held.recorder,), talk)
+        self._ask((paused_side.recorder,), talk)
 
     def toggle(self, kind: str) -> None:
         """Arm or disarm a kind of breakpoint in every recorder."""

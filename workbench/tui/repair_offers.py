@@ -43,7 +43,7 @@ def look(
     )
 
 
-def _headers(tried: CheckedRepair) -> tuple[str, ...]:
+def _headers(checked_repair: CheckedRepair) -> tuple[str, ...]:
     """Changes of headers by a repair, as lines."""
-    found = (e for e in tried.repair.edits if e.pointer.startswith("/headers/"))
+    found = (e for e in checked_repair.repair.edits if e.pointer.startswith("/headers/"))
     return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(removed)'}" for e in found)

@@ -109,9 +109,9 @@ class ProvisionalRows(Message):
 class OpenedExchange(Message):
     """A requested exchange is decoded."""
 
-    def __init__(self, opened: ExchangeView) -> None:
+    def __init__(self, exchange_view: ExchangeView) -> None:
         super().__init__()
-        self.opened = opened
+        self.opened = exchange_view
 
 
 class ExchangeUpdate(OpenedExchange):
@@ -272,8 +272,8 @@ class InspectionThread:
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
-        kept = self._kept = KeptRows(session, self._provider, self._protocol)
-        if rows := kept.find(session):
+        kept_rows = self._kept = KeptRows(session, self._provider, self._protocol)
+        if rows := kept_rows.find(session):
             self._provisional = ProvisionalPass((), rows)
             post(ProvisionalRows(tuple(rows)))
         requests = self._requests

@@ -39,10 +39,10 @@ class SessionFolds:
             self.reveal(opened)
 
     def _find(self) -> None:
-        shown = self.state.visible
+        visible = self.state.visible
         is_whole = self._is_begun and not self.state.is_filtered
-        runs = find_runs([self._kind(index) for index in shown]) if is_whole else []
-        self.rows = Folds(len(shown), runs, [run for run in runs if shown[run.first] in self._unfolded])
+        runs = find_runs([self._kind(index) for index in visible]) if is_whole else []
+        self.rows = Folds(len(visible), runs, [run for run in runs if visible[run.first] in self._unfolded])
 
     def _kind(self, index: int) -> str:
         """Kind of run that an exchange may be part of; empty if it needs attention or has a mark."""
@@ -57,15 +57,15 @@ class SessionFolds:
 
     def position_of(self, exchange: int | None) -> int | None:
         """Position of an exchange; None if it is not shown."""
-        shown = self.state.visible
-        position = bisect_left(shown, exchange) if exchange is not None else len(shown)
-        return position if position < len(shown) and shown[position] == exchange else None
+        visible = self.state.visible
+        position = bisect_left(visible, exchange) if exchange is not None else len(visible)
+        return position if position < len(visible) and visible[position] == exchange else None
 
     def neighbour(self, exchange: int, step: int) -> int | None:
         """The next or previous listed exchange from a given one, which itself may be hidden by the filter."""
-        shown = self.state.visible
-        item = bisect_right(shown, exchange) if step > 0 else bisect_left(shown, exchange) - 1
-        return shown[item] if 0 <= item < len(shown) else None
+        visible = self.state.visible
+        item = bisect_right(visible, exchange) if step > 0 else bisect_left(visible, exchange) - 1
+        return visible[item] if 0 <= item < len(visible) else None
 
     def item_of(self, exchange: int | None) -> int | None:
         """The row of an exchange; None if it is not shown."""
@@ -93,6 +93,6 @@ class SessionFolds:
 
     def line_of(self, run: Run) -> Line:
         """The line of a run."""
-        shown = self.state.visible
-        is_open = shown[run.first] in self._unfolded
-        return run_line(run, (shown[run.first], shown[run.last]), len(str(self.state.total)), is_open=is_open)
+        visible = self.state.visible
+        is_open = visible[run.first] in self._unfolded
+        return run_line(run, (visible[run.first], visible[run.last]), len(str(self.state.total)), is_open=is_open)

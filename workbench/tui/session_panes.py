@@ -190,6 +190,6 @@ def later() -> list[PaneRow]:
     return sorted((row for row in PANES if row.id not in AT_ONCE), key=lambda row: SLOTS.index(row.slot))
 
 
-def views(opened: ExchangeView) -> Mapping[str, View]:
+def views(exchange_view: ExchangeView) -> Mapping[str, View]:
     """The view of each pane that shows one, by the pane's id."""
-    return {row.id: resolve_name(f"workbench.tui.models.{row.view}")(opened) for row in PANES if row.view}
+    return {row.id: resolve_name(f"workbench.tui.models.{row.view}")(exchange_view) for row in PANES if row.view}

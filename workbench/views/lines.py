@@ -216,17 +216,17 @@ def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     while start < len(of) and of[start].text.isspace():
         start += 1
     indent, rest = _columns(of[:start]), of[start:]
-    text, at, made = plain(rest), 0, list[Line]()
+    text, at, lines = plain(rest), 0, list[Line]()
     if not text or indent > width // 2:
         return [of]
     for row in wrap(text, width, indent=indent, most=most):
         is_part = not row[-1].style
         begin = text.find(row[-1].text, at) if is_part else at
         end = begin + len(row[-1].text) if is_part else at
-        before = (Span(" " * indent),) if made else of[:start]
-        made.append((*before, *_between(rest, begin, end)) if is_part else row)
+        before = (Span(" " * indent),) if lines else of[:start]
+        lines.append((*before, *_between(rest, begin, end)) if is_part else row)
         at = end
-    return made
+    return lines
 
 
 def _columns(of: Line) -> int:

@@ -189,9 +189,9 @@ class Redactor:
             stream: the stream that the text continues; None for a whole body.
         """
         if is_messages(text):
-            said = AwsTexts(text)
-            made, found = self._text(said.text, stream or StreamedTexts())
-            return (said.rewrite(made), said.marks(found)) if found else (text, [])
+            aws_texts = AwsTexts(text)
+            made, found = self._text(aws_texts.text, stream or StreamedTexts())
+            return (aws_texts.rewrite(made), aws_texts.marks(found)) if found else (text, [])
         return self._text(text, stream or (StreamedTexts() if framing_of(text) else None))
 
     def _text(self, text: bytes, stream: StreamedTexts | None) -> tuple[bytes, list[Redaction]]:

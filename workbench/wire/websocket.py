@@ -252,11 +252,11 @@ class MessageDeflater:
     """Compresses the messages of one direction (RFC 7692).
 
     Args:
-        agreed: how; with the window of earlier messages, or each alone.
+        deflate: how; with the window of earlier messages, or each alone.
     """
 
-    def __init__(self, agreed: Deflate) -> None:
-        self._is_window_kept = agreed.is_window_kept
+    def __init__(self, deflate: Deflate) -> None:
+        self._is_window_kept = deflate.is_window_kept
         self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
 
     def frame(self, opcode: str, payload: bytes) -> bytes:
@@ -264,8 +264,8 @@ class MessageDeflater:
         if not self._is_window_kept:
             self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         packed = self._deflate.compress(payload) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
-        made = frame_of(opcode, packed.removesuffix(_TAIL))
-        return bytes((made[0] | _PACKED,)) + made[1:]
+        frame = frame_of(opcode, packed.removesuffix(_TAIL))
+        return bytes((frame[0] | _PACKED,)) + frame[1:]
 
 
 def frame_of(opcode: str, payload: bytes, mask: bytes = b"") -> bytes:

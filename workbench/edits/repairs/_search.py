@@ -341,14 +341,14 @@ def fix(search: RepairSearch, again: NextSearch, steps: int = limits.MAX_REPAIR_
 
     The conversation is shortened only if nothing else passes for any finding. Warnings are repaired only at no cost.
     """
-    first, done = search, list[Repair]()
-    while search.all_broken and len(done) < steps:
+    first, repairs = search, list[Repair]()
+    while search.all_broken and len(repairs) < steps:
         chosen = _next_repair(search)
         if chosen is None:
             break
-        done.append(chosen.repair)
+        repairs.append(chosen.repair)
         search = again(chosen, search.budget)
-    return FixResult(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
+    return FixResult(search.request, tuple(repairs), first.verdict, search.verdict, tuple(search.findings()))
 
 
 def _next_repair(search: RepairSearch) -> CheckedRepair | None:

@@ -80,8 +80,8 @@ def too_many(fault: Fault) -> Iterator[Proposal]:
     if not isinstance(most, int):
         return
     used = {c.name for m in fault.messages for _, c in m.tool_calls()}
-    chosen = fault.request.tool_choice.name if fault.request.tool_choice else None
-    spare = [t for t in fault.request.tools if t.name not in used and t.name != chosen]
+    name = fault.request.tool_choice.name if fault.request.tool_choice else None
+    spare = [t for t in fault.request.tools if t.name not in used and t.name != name]
     surplus = len(fault.request.tools) - most
     if 0 < surplus <= len(spare):
         changes = tuple(Remove(t.pointer) for t in spare[-surplus:])

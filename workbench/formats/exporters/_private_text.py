@@ -222,8 +222,8 @@ def redact_and_prove(
 def _redact_all(sessions: Sequence[Session], *, keeps_numbers: bool) -> Sequence[Session]:
     if len(sessions) == 1:
         return [redact_session(sessions[0], keeps_numbers=keeps_numbers)]
-    joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
-    rest = exchanges_of(redact_session(joined, keeps_numbers=keeps_numbers))
+    memory_session = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
+    rest = exchanges_of(redact_session(memory_session, keeps_numbers=keeps_numbers))
     return [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
 
 

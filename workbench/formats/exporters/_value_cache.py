@@ -125,12 +125,12 @@ class CachingRedactor(Redactor):
         starts = [0]
         for start, end in gaps:
             starts.append(starts[-1] + end - start + len(b"{}"))
-        placed = list[tuple[Redaction, bytes]]()
+        redactions = list[tuple[Redaction, bytes]]()
         for mark in found:
             n = bisect_right(starts, mark.start) - 1
             shift = gaps[n][0] - starts[n]
             if mark.end + shift > gaps[n][1]:
                 return None
             there = Redaction(mark.where, mark.start + shift, mark.end + shift, mark.kind)
-            placed.append((there, new_text[mark.start : mark.end]))
-        return placed
+            redactions.append((there, new_text[mark.start : mark.end]))
+        return redactions

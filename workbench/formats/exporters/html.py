@@ -175,7 +175,7 @@ def _mark_text(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
 
 def _story(report: Report) -> Iterator[str]:
     """The story, each line a link to its bytes, else to its exchange."""
-    marked = {mark.line.number for shown in report.exchanges for marks in shown.marks for mark in marks}
+    marked = {mark.line.number for exchange in report.exchanges for marks in exchange.marks for mark in marks}
     if report.story:
         yield '<section class="story">\n<h2>Story</h2>\n<ol>'
         for entry in report.story:

@@ -84,10 +84,10 @@ def body_of(raw: bytes, headers: Headers) -> Body:
     if found is not None:
         inner = body_of(found, headers)
         return replace(inner, note="; ".join(note for note in (WAS_BASE64, inner.note) if note))
-    named = headers.get("content-encoding") or ""
-    encoding = detect_encoding(raw, named)
-    if raw and named and not encoding and named.strip().lower() != "identity":
-        return Body(raw, is_raw=False, note=f"the recording tool stored the body after decoding {named}")
+    content_encoding = headers.get("content-encoding") or ""
+    encoding = detect_encoding(raw, content_encoding)
+    if raw and content_encoding and not encoding and content_encoding.strip().lower() != "identity":
+        return Body(raw, is_raw=False, note=f"the recording tool stored the body after decoding {content_encoding}")
     return Body(raw, encoding=encoding)
 
 

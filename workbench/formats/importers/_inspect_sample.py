@@ -78,30 +78,30 @@ class InspectSample:
     def history_of(self, values: Iterable[JsonValue], protocol: str) -> tuple[tuple[Part, ...], SharedHistory | None]:
         """(system, history) of messages. Equal beginnings of histories are shared."""
         system: tuple[Part, ...] = ()
-        heard: SharedHistory | None = None
+        history: SharedHistory | None = None
         for value in values:
-            system, heard = self.extend(system, heard, value, protocol)
-        return system, heard
+            system, history = self.extend(system, history, value, protocol)
+        return system, history
 
     def extend(
-        self, system: tuple[Part, ...], heard: SharedHistory | None, value: JsonValue, protocol: str
+        self, system: tuple[Part, ...], history: SharedHistory | None, value: JsonValue, protocol: str
     ) -> tuple[tuple[Part, ...], SharedHistory | None]:
         """(system, history) with one more message. Raises UnreadableInput if there are too many."""
         if not isinstance(value, dict):
             self.damage.leave_out("a message that is not an object")
-            return system, heard
-        if heard is None and value.get("role") == "system":
+            return system, history
+        if history is None and value.get("role") == "system":
             message = self._message(value, protocol)
             return (*system, *(message.parts if message else ())), None
         key, size = self._key(value)
-        place = (id(heard), key + protocol.encode())
+        place = (id(history), key + protocol.encode())
         self._budget -= _STEP if place in self._nodes else size
         if self._budget < 0:
             raise UnreadableInput(f"the events of a sample repeat more than {MAX_REPEATED:,} bytes of messages")
         if place not in self._nodes:
-            longer = extend_history(heard, self._message(value, protocol))
-            if longer is None or longer is heard:
-                return system, heard
+            longer = extend_history(history, self._message(value, protocol))
+            if longer is None or longer is history:
+                return system, history
             self._nodes[place] = longer
         return system, self._nodes[place]
 

@@ -184,11 +184,11 @@ def _with_all_results(state: RequestState) -> SharedHistory | None:
     while node:
         answered.add(node.id)
         node = node.before
-    heard = state.history
+    history = state.history
     for call in state.answer.parts:
         if isinstance(call, ToolCallIR) and call.id not in answered:
-            heard = extend_history(heard, no_result(call))
-    return heard
+            history = extend_history(history, no_result(call))
+    return history
 
 
 def _after_compaction(

@@ -52,7 +52,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
 
 
 def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
-    heard: SharedHistory | None = None
+    history: SharedHistory | None = None
     pending: TranscriptTurn | None = None
     is_open = False
     last: CodexStep | None = None
@@ -65,34 +65,34 @@ def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
             if pending:
                 yield pending
             step.unsent, beside = beside, {}
-            pending = _answered_turn(step, heard)
+            pending = _answered_turn(step, history)
         if step.kind == "compacted":
-            heard = None
+            history = None
         for item in step.items:
-            heard = extend_history(heard, dumps(as_sent(item)))
+            history = extend_history(history, dumps(as_sent(item)))
         is_open = step.kind != "said" if step.items else is_open
         last = step if step.items else last
     if pending:
         yield pending
-    if heard and is_open and last:
+    if history and is_open and last:
         last.unsent = beside
         like = _like(last, f"after line {last.number}", "the rollout ends here; this next request was not sent")
-        yield _turn(last, heard, replace(like, state=State.INCOMPLETE))
+        yield _turn(last, history, replace(like, state=State.INCOMPLETE))
 
 
-def _answered_turn(step: CodexStep, heard: SharedHistory | None) -> TranscriptTurn:
+def _answered_turn(step: CodexStep, history: SharedHistory | None) -> TranscriptTurn:
     items = [rest(item, "internal_chat_message_metadata_passthrough") for item in step.items]
     body: dict[str, JsonValue] = {"object": "response", "status": "completed", "output": items}
     model = text(step.context.get("model"))
     body |= {"model": model} if model else {}
     body |= {"usage": _usage(step.usage)} if step.usage else {}
     turn = _turn(
-        step, heard, _like(step, f"line {step.number}", "the items between two client items form one response")
+        step, history, _like(step, f"line {step.number}", "the items between two client items form one response")
     )
-    return TranscriptTurn(turn.like, _PROTOCOL, heard, turn.model, members=turn.members, response=dumps(body))
+    return TranscriptTurn(turn.like, _PROTOCOL, history, turn.model, members=turn.members, response=dumps(body))
 
 
-def _turn(step: CodexStep, heard: SharedHistory | None, like: Exchange) -> TranscriptTurn:
+def _turn(step: CodexStep, history: SharedHistory | None, like: Exchange) -> TranscriptTurn:
     """Settings of a turn that are known to be sent: instructions and reasoning."""
     meta = mapping(step.context.get("session_meta"))
     base = meta.get("base_instructions")
@@ -103,7 +103,7 @@ def _turn(step: CodexStep, heard: SharedHistory | None, like: Exchange) -> Trans
     }
     reasoning = {k: v for k, v in settings.items() if isinstance(v, str)}
     members |= {"reasoning": reasoning} if reasoning else {}
-    return TranscriptTurn(like, _PROTOCOL, heard, text(step.context.get("model")) or None, members=members)
+    return TranscriptTurn(like, _PROTOCOL, history, text(step.context.get("model")) or None, members=members)
 
 
 def _like(step: CodexStep, id: str, note: str) -> Exchange:

@@ -63,7 +63,7 @@ def _values(data: bytes, damage: ImportDamage) -> Iterable[dict[str, JsonValue]]
 def _turns(
     about: dict[str, JsonValue], messages: list[dict[str, JsonValue]], damage: ImportDamage
 ) -> Iterator[TranscriptTurn]:
-    heard: SharedHistory | None = None
+    history: SharedHistory | None = None
     model: str | None = None
     beside: dict[str, JsonValue] = {"chat": about} if about else {}
     is_open = False
@@ -74,15 +74,15 @@ def _turns(
             model = text(message.get("model")) or model
             fields = unsent_fields(message)
             yield _answered_turn(
-                id, message, heard, model, {**beside, **({"message": fields} if fields else {})}, thoughts + answer
+                id, message, history, model, {**beside, **({"message": fields} if fields else {})}, thoughts + answer
             )
             beside = {}
-            heard = extend_history(heard, _content("model", answer))
+            history = extend_history(history, _content("model", answer))
             result_parts = results(message, damage)
-            heard, is_open = extend_history(heard, _content("user", result_parts)), bool(result_parts)
+            history, is_open = extend_history(history, _content("user", result_parts)), bool(result_parts)
         elif message.get("type") == "user":
             parts = parts_of(message.get("content"), damage)
-            heard, is_open = extend_history(heard, _content("user", parts)), is_open or bool(parts)
+            history, is_open = extend_history(history, _content("user", parts)), is_open or bool(parts)
         else:
             beside[id] = message
             if message.get("type") not in _SHOWN:
@@ -92,7 +92,7 @@ def _turns(
         like = reconstructed_exchange(
             "end", lacks=LACKS, note=note, client="gemini-cli", state=State.INCOMPLETE, meta=beside
         )
-        yield TranscriptTurn(like, _PROTOCOL, heard, model)
+        yield TranscriptTurn(like, _PROTOCOL, history, model)
 
 
 def _content(role: str, parts: Parts) -> bytes | None:
@@ -102,7 +102,7 @@ def _content(role: str, parts: Parts) -> bytes | None:
 def _answered_turn(
     id: str,
     message: dict[str, JsonValue],
-    heard: SharedHistory | None,
+    history: SharedHistory | None,
     model: str | None,
     beside: dict[str, JsonValue],
     parts: Parts,
@@ -113,7 +113,7 @@ def _answered_turn(
     body: dict[str, JsonValue] = {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]}
     usage = usage_metadata(message)
     body |= ({"usageMetadata": usage} if usage else {}) | ({"modelVersion": model} if model else {})
-    return TranscriptTurn(like, _PROTOCOL, heard, model, response=dumps(body))
+    return TranscriptTurn(like, _PROTOCOL, history, model, response=dumps(body))
 
 
 Parts = list[dict[str, JsonValue]]

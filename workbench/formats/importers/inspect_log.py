@@ -202,28 +202,28 @@ def _from_history(
     """
     protocol = _protocol({}, model)
     system: tuple[Part, ...] = ()
-    heard: SharedHistory | None = None
+    history: SharedHistory | None = None
     answered: SharedHistory | None = None
     beside = {"sample": about}
     count = 0
     for message in as_list(sample.value.get("messages")):
         entry = mapping(message)
-        before = heard
+        before = history
         if entry.get("role") == "assistant":
             count += 1
             event: dict[str, JsonValue] = {"output": {"choices": [{"message": entry}], "model": entry.get("model")}}
             like = _like(event, f"{where} answer {count}", where, note="the log has no events")
             yield _written_turn(
-                sample, event, _keeping(like, beside), model, TranscriptTurn(like, protocol, heard, system=system)
+                sample, event, _keeping(like, beside), model, TranscriptTurn(like, protocol, history, system=system)
             )
             beside = {}
-        system, heard = sample.extend(system, heard, message, protocol)
-        if entry.get("role") == "assistant" and heard is not before:
-            answered = heard
-    if heard is not answered:
+        system, history = sample.extend(system, history, message, protocol)
+        if entry.get("role") == "assistant" and history is not before:
+            answered = history
+    if history is not answered:
         like = _like({"pending": True}, f"{where} end", where, note="the log ends here; this next request was not sent")
         yield _written_turn(
-            sample, {}, _keeping(like, beside), model, TranscriptTurn(like, protocol, heard, system=system)
+            sample, {}, _keeping(like, beside), model, TranscriptTurn(like, protocol, history, system=system)
         )
 
 

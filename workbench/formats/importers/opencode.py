@@ -70,7 +70,7 @@ class _OpenCodeStep:
 def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[TranscriptTurn]:
     session = mapping(value.get("info"))
     unsent: dict[str, JsonValue] = {"session": session} if session else {}
-    heard: SharedHistory | None = None
+    history: SharedHistory | None = None
     model, protocol, is_asking = "", protocols.MOST_COMMON, False
     for number, message in enumerate(damage.objects(value.get("messages"), "a message"), 1):
         info = mapping(message.get("info"))
@@ -78,28 +78,28 @@ def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[Transc
         _note_unknown(info, parts, damage)
         if info.get("role") != "assistant":
             content = tuple(_user_parts(parts))
-            heard, is_asking = extend_history(heard, Message("user", content)), is_asking or bool(content)
+            history, is_asking = extend_history(history, Message("user", content)), is_asking or bool(content)
             unsent |= {f"message {number}": rest(info, "role")} if rest(info, "role") else {}
             continue
         if info.get("summary") is True:  # the answer to a request for a summary starts the history anew
-            heard = None
+            history = None
         model, protocol = text(info.get("modelID")), _protocol(info)
         for n, step in enumerate(_steps(parts), 1):
             yield _answered_turn(
-                info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", heard, session, unsent
+                info, step, f"{text(info.get('id')) or f'message {number}'} step {n}", history, session, unsent
             )
             unsent = {}
-            heard = extend_history(heard, Message("assistant", tuple(_model_parts(step, protocol))))
+            history = extend_history(history, Message("assistant", tuple(_model_parts(step, protocol))))
             results = list(_results(step))
             for result in results:
-                heard = extend_history(heard, Message("tool", (result,)))
+                history = extend_history(history, Message("tool", (result,)))
             is_asking = bool(results)
     if is_asking:
         note = "the session ends here; this next request was not sent"
         like = reconstructed_exchange(
             "end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=unsent
         )
-        yield TranscriptTurn(like, protocol, heard, model or None)
+        yield TranscriptTurn(like, protocol, history, model or None)
 
 
 def _note_unknown(info: dict[str, JsonValue], parts: list[dict[str, JsonValue]], damage: ImportDamage) -> None:
@@ -198,7 +198,7 @@ def _answered_turn(
     info: dict[str, JsonValue],
     step: _OpenCodeStep,
     id: str,
-    heard: SharedHistory | None,
+    history: SharedHistory | None,
     session: dict[str, JsonValue],
     unsent: dict[str, JsonValue],
 ) -> TranscriptTurn:
@@ -219,7 +219,7 @@ def _answered_turn(
     )
     usage = _usage(mapping(step.finish.get("tokens")) or mapping(info.get("tokens")))
     answer = answer_of(protocol, parts, model=model, stop=_STOPS.get(stop), usage=usage)
-    return TranscriptTurn(like, protocol, heard, model, answer=answer)
+    return TranscriptTurn(like, protocol, history, model, answer=answer)
 
 
 def _created_at(info: dict[str, JsonValue]) -> float | None:

@@ -341,13 +341,13 @@ def turn_of(span: OtelSpan) -> TranscriptTurn:
     )
     if span.start and span.end and span.end >= span.start:
         like = replace(like, duration=span.end - span.start)
-    heard: SharedHistory | None = None
+    history: SharedHistory | None = None
     for message in talk.messages:
-        heard = extend_history(heard, message)
+        history = extend_history(history, message)
     return TranscriptTurn(
         like,
         protocol,
-        heard,
+        history,
         model or None,
         system=talk.system,
         tools=talk.tools,

@@ -128,14 +128,14 @@ def _compressed_history(here: _QwenPosition, history: list[JsonValue], damage: I
     return replace(here, heard=heard, calls=calls)
 
 
-def _is_asking(heard: SharedHistory) -> bool:
-    return isinstance(heard.message, Message) and heard.message.role != "assistant"
+def _is_asking(history: SharedHistory) -> bool:
+    return isinstance(history.message, Message) and history.message.role != "assistant"
 
 
 def _answered_turn(
     line: Line,
     message: Message,
-    heard: SharedHistory | None,
+    history: SharedHistory | None,
     model: str | None,
     branch: str,
     beside: dict[str, JsonValue],
@@ -159,7 +159,7 @@ def _answered_turn(
         stop="tool_calls" if calls else "stop",
         usage=usage_of(mapping(value.get("usageMetadata"))),
     )
-    return TranscriptTurn(like, _PROTOCOL, heard, model, answer=answer)
+    return TranscriptTurn(like, _PROTOCOL, history, model, answer=answer)
 
 
 def _open_end(last: _QwenPosition, beside: dict[str, JsonValue]) -> TranscriptTurn:

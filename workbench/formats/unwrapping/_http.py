@@ -70,8 +70,8 @@ def _response(text: str, found: re.Match[str], head: _PrintedHead) -> Find:
     is_between = status < 200 or (found["reason"] or "").strip().lower() == "connection established"
     body, end = ("", head.end) if is_between else _body(text, head)
     raw = _strip_chunks(body, head.headers)
-    named = head.headers.get("content-encoding") or ""
-    content = Body(raw, encoding=detect_encoding(raw, named) if raw and named else "")
+    content_encoding = head.headers.get("content-encoding") or ""
+    content = Body(raw, encoding=detect_encoding(raw, content_encoding) if raw and content_encoding else "")
     reason = (found["reason"] or "").strip()
     return response_find(
         RESPONSE, end, status=status, headers=head.headers, body=content, reason=reason, version=found["answer"]

@@ -178,8 +178,8 @@ def of_request(
     """
     request = decoded.request
     model_name = model or target.model or (request.model if request else "")
-    own, spoken = decoded.protocol or "", target.protocols
-    chosen_protocol = protocol or (own if own in spoken or not spoken else spoken[0])
+    own, protocols = decoded.protocol or "", target.protocols
+    chosen_protocol = protocol or (own if own in protocols or not protocols else protocols[0])
     return of_target(profiles, target, model_name or "", chosen_protocol)
 
 

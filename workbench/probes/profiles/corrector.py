@@ -74,7 +74,7 @@ class CorrectionResult:
 
 
 def correct(
-    request: HttpRequest, protocol: str, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()
+    request: HttpRequest, protocol: str, corrections: Sequence[Correction], earlier: Sequence[Exchange] = ()
 ) -> CorrectionResult:
     """Apply the corrections that are on. ``protocol_of`` gives the protocol beforehand.
 
@@ -83,7 +83,7 @@ def correct(
         earlier: previous exchanges of its conversation, the source of lost reasoning.
     """
     outcome = CorrectionResult(request)
-    for correction in decided:
+    for correction in corrections:
         change = _CHANGES.get(correction.name)
         if not correction.is_on or change is None:
             continue
@@ -97,11 +97,13 @@ def correct(
     return outcome
 
 
-def correct_outgoing(outgoing: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
+def correct_outgoing(
+    outgoing: Outgoing, corrections: Sequence[Correction], earlier: Sequence[Exchange] = ()
+) -> Outgoing:
     """Apply corrections to an outgoing request and note each one. Unreadable requests are left unchanged."""
-    if not any(each.is_on for each in decided) or outgoing.protocol not in protocols.protocols():
+    if not any(each.is_on for each in corrections) or outgoing.protocol not in protocols.protocols():
         return outgoing
-    outcome = correct(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
+    outcome = correct(outgoing.request, outgoing.protocol, corrections, () if outgoing.is_converted else earlier)
     if not outcome.notes:
         return outgoing
     read = DecodedExchange(0, Exchange("corrected", outcome.request), outgoing.protocol).request
@@ -110,38 +112,38 @@ def correct_outgoing(outgoing: Outgoing, decided: Sequence[Correction], earlier:
 
 
 def correct_send(
-    step: Send, target: Target, decided: Sequence[Correction], earlier: Sequence[Exchange] = (), model: str = ""
+    step: Send, target: Target, corrections: Sequence[Correction], earlier: Sequence[Exchange] = (), model: str = ""
 ) -> Outgoing:
     """The request of a loop step, corrected and prepared. Raises LocalProtocolError, UsageError."""
-    protocol = protocol_of(decided, target.protocols)
-    return correct_outgoing(outgoing(step, target, model, protocol), decided, earlier)
+    protocol = protocol_of(corrections, target.protocols)
+    return correct_outgoing(outgoing(step, target, model, protocol), corrections, earlier)
 
 
-def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> str:
+def protocol_of(corrections: Sequence[Correction], spoken: Collection[str] = ()) -> str:
     """Protocol to write requests in; empty to keep theirs.
 
     Args:
         spoken: protocols of the target; () for any.
     """
-    encoding = value_of(decided, ENCODING)
+    encoding = value_of(corrections, ENCODING)
     return encoding if isinstance(encoding, str) and (not spoken or encoding in spoken) else ""
 
 
-def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> ConversationLoop:
+def correct_loop(loop: ConversationLoop, corrections: Sequence[Correction]) -> ConversationLoop:
     """The loop with corrections applied: parser, limits of errors, and policy."""
     request = loop.decoded_exchange.request
     tools = request.tools if request else ()
-    level = value_of(decided, SCHEMA)
+    level = value_of(corrections, SCHEMA)
     policy = replace(
         loop.policy,
-        is_serial=loop.policy.is_serial or bool(value_of(decided, SERIAL)),
-        reasoning=value_of(decided, REASONING) or loop.policy.reasoning,
-        closed={**loop.policy.closed, **_closed_tools(loop, decided)},
+        is_serial=loop.policy.is_serial or bool(value_of(corrections, SERIAL)),
+        reasoning=value_of(corrections, REASONING) or loop.policy.reasoning,
+        closed={**loop.policy.closed, **_closed_tools(loop, corrections)},
     )
     if isinstance(level, str):
         schemas = {t.name: t.schema for t in tools if t.kind == "client" and t.name and isinstance(t.schema, dict)}
         policy = replace(policy, level=level, schemas={**schemas, **loop.policy.schemas})
-    parser, errors = value_of(decided, PARSER), value_of(decided, FEEDBACK)
+    parser, errors = value_of(corrections, PARSER), value_of(corrections, FEEDBACK)
     limits = loop.limits
     if isinstance(errors, int):
         repeats = max(limits.repeats, errors + 2) if limits.repeats else 0
@@ -149,10 +151,10 @@ def correct_loop(loop: ConversationLoop, decided: Sequence[Correction]) -> Conve
     return replace(loop, policy=policy, parser=loop.parser or (parser or ""), limits=limits)
 
 
-def _closed_tools(loop: ConversationLoop, decided: Sequence[Correction]) -> Mapping[str, str]:
-    if value_of(decided, NO_TOOLS):
+def _closed_tools(loop: ConversationLoop, corrections: Sequence[Correction]) -> Mapping[str, str]:
+    if value_of(corrections, NO_TOOLS):
         return {EVERY_TOOL: "this model cannot use tools"}
-    user_risks = value_of(decided, READ_ONLY)
+    user_risks = value_of(corrections, READ_ONLY)
     request = loop.decoded_exchange.request
     if user_risks is None or request is None:
         return {}

@@ -298,9 +298,9 @@ def _results(motion: ToolLoop) -> list[str]:
 def _history_lines(motion: ToolLoop) -> list[str]:
     step = motion.loop.step
     names = motion.loop.carriers
-    gone = list(step.notes) if isinstance(step, Send) else []
-    lines = [f"{name} is sent back unchanged" for name in names if not any(note.startswith(name) for note in gone)]
-    return [*lines, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
+    notes = list(step.notes) if isinstance(step, Send) else []
+    lines = [f"{name} is sent back unchanged" for name in names if not any(note.startswith(name) for note in notes)]
+    return [*lines, *notes, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
 
 
 def _recording_lines(motion: ToolLoop) -> list[str]:

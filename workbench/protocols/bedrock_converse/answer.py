@@ -154,8 +154,12 @@ class KeyedWriter:
         """Write what does not grow: a signature, unreadable content, a block of another kind."""
         written = b""
         if isinstance(part, Reasoning):
-            said = write_block(part)["reasoningContent"]
-            last = {k: v for k, v in said.get("reasoningText", said).items() if k != "text" or not self._is_said}
+            reasoning_content = write_block(part)["reasoningContent"]
+            last = {
+                k: v
+                for k, v in reasoning_content.get("reasoningText", reasoning_content).items()
+                if k != "text" or not self._is_said
+            }
             written = b"".join(self._delta({"reasoningContent": {key: value}}) for key, value in last.items())
         elif not isinstance(part, Text | ToolCallIR):
             written = self._delta(write_block(part))

@@ -296,8 +296,8 @@ def _write_tools(tools: Sequence[ToolDef]) -> Iterator[JsonValue]:
         yield from _cache_point(tool)
 
 
-def _cache_point(marked: Part | ToolDef) -> Iterator[dict[str, JsonValue]]:
-    mark = None if isinstance(marked, Opaque) else marked.extra.get("cache_control")
+def _cache_point(part: Part | ToolDef) -> Iterator[dict[str, JsonValue]]:
+    mark = None if isinstance(part, Opaque) else part.extra.get("cache_control")
     if mark is not None:
         yield {"cachePoint": {**mark, "type": "default"}}
 

@@ -28,16 +28,16 @@ def begin(block: JsonValue, event: int) -> PartBuffer:
     """A part from the start of its block."""
     value = block if isinstance(block, dict) else {}
     kind = str(value.get("type"))
-    grown = PartBuffer(_KINDS.get(kind, "other"), kind)
+    part_buffer = PartBuffer(_KINDS.get(kind, "other"), kind)
     for key, field in (("text", "text"), ("thinking", "text"), ("signature", "signature"), ("data", "data")):
         if isinstance(value.get(key), str):
-            grown.put(field, value[key], event)
-    if grown.kind == CALL:
+            part_buffer.put(field, value[key], event)
+    if part_buffer.kind == CALL:
         for field in ("id", "name"):
             if isinstance(value.get(field), str):
-                grown.put(field, value[field], event)
-        grown.value = (value.get("input", {}),)
-    return grown
+                part_buffer.put(field, value[field], event)
+        part_buffer.value = (value.get("input", {}),)
+    return part_buffer
 
 
 class _IndexedBlocks:

@@ -240,11 +240,11 @@ class PydanticAI(ChatPolicy):
 
     def finish(self) -> None:
         for held in self.choices.values():
-            named = [part for part in held.calls if "name" in part.strings]
-            if len(named) < len(held.calls):
+            parts = [part for part in held.calls if "name" in part.strings]
+            if len(parts) < len(held.calls):
                 self.said["a call without a name is ignored"] = None
-            held.calls = named
-            for part in named:
+            held.calls = parts
+            for part in parts:
                 if "id" not in part.strings:
                     part.put("id", MADE_UP, -1)
 

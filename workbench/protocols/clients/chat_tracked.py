@@ -135,9 +135,9 @@ class VercelCompatible(ChatPolicy):
     ) -> None:
         begins = "".join(text for _, text in pieces).lstrip()[:1] in ("{", "[")
         said = ((name or "").strip() and name) or ""
-        wanted = _CallDelta(call_id if call_id.strip() else "", index, said, bool(said) and begins)
+        call_delta = _CallDelta(call_id if call_id.strip() else "", index, said, bool(said) and begins)
         try:
-            part = self._resolve(choice.calls, wanted)
+            part = self._resolve(choice.calls, call_delta)
         except _Unclear:
             self.said["a delta that could belong to several calls is skipped"] = None
             return
@@ -146,9 +146,9 @@ class VercelCompatible(ChatPolicy):
                 return
             if not said:
                 raise Stop("InvalidResponseDataError", "Expected 'function.name' to be a string.")
-            part = self._begin(choice, wanted, pieces[-1][0])
-        if wanted.id:
-            self.ids[id(part)].add(wanted.id)
+            part = self._begin(choice, call_delta, pieces[-1][0])
+        if call_delta.id:
+            self.ids[id(part)].add(call_delta.id)
         for event, text in pieces:
             part.add("arguments", text, event)
             self.states[id(part)].add(text)

@@ -155,11 +155,11 @@ def _merge_agreeing(groups: Sequence[ClientGroup]) -> Iterator[ClientGroup]:
     yield from (g for g in groups if not g.agrees)
 
 
-def _differences(read: BuiltAnswer, built: BuiltAnswer) -> Iterator[ClientDifference]:
-    for n in range(max(len(read.messages), len(built.messages))):
+def _differences(read: BuiltAnswer, built_answer: BuiltAnswer) -> Iterator[ClientDifference]:
+    for n in range(max(len(read.messages), len(built_answer.messages))):
         of = f" of choice {n + 1}" if n else ""
         mine = _by_place(read.messages[n] if n < len(read.messages) else ())
-        theirs = _by_place(built.messages[n] if n < len(built.messages) else ())
+        theirs = _by_place(built_answer.messages[n] if n < len(built_answer.messages) else ())
         for place in dict.fromkeys((*mine, *theirs)):
             yield from _of_part(f"{place}{of}", mine.get(place), theirs.get(place), mine)
 

@@ -92,27 +92,27 @@ class Effects:
 
     def _additions(self, number: int, value: JsonValue) -> list[Effect]:
         """Effects of a block that only adds to strings; empty for any other block."""
-        done: list[Effect] = []
+        effects: list[Effect] = []
         for message, part in self._parts.get(number, ()):
             pieces = _pieces(part, number, value)
             if part.source.events[0] == number or not any(pieces.values()):
                 return []
             pointer, noun = message.absolute(part), noun_of(part)
-            done += [
+            effects += [
                 Effect(What.ADDED, pointer, noun, field, len(text), text) for field, text in pieces.items() if text
             ]
-        return done
+        return effects
 
     def _to_parts(self, number: int, value: JsonValue) -> Iterator[Effect]:
         """Effects of a block on parts, from the responses before and after it."""
-        done: list[Effect] = []
+        effects: list[Effect] = []
         is_compared = self.steps is not None and number < min(MOST_COMPARED, len(self.steps))
         if self.steps and is_compared:
-            done = [*effects_between(self.steps.after(number - 1), self.steps.after(number), value)]
+            effects = [*effects_between(self.steps.after(number - 1), self.steps.after(number), value)]
         known = {message.absolute(part): part for message, part in self._parts.get(number, ())}
         closed = [pointer for pointer, part in known.items() if self._is_end_of(part, number)]
         quiet = (What.NOTHING, What.CHANGED)
-        yield from (deed for deed in done if deed.part not in closed or deed.what not in quiet)
+        yield from (deed for deed in effects if deed.part not in closed or deed.what not in quiet)
         for pointer, part in known.items():
             noun = noun_of(part)
             field = "" if is_compared else repeated_field(value, part)
@@ -120,7 +120,7 @@ class Effects:
                 yield Effect(What.REPEATED, pointer, noun, field)
             if pointer in closed:
                 yield Effect(What.CLOSED, pointer, noun)
-            elif not field and not done:
+            elif not field and not effects:
                 yield Effect(
                     What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'refers to'} {noun}"
                 )

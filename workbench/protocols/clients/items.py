@@ -20,14 +20,14 @@ def call_of(item: Item, event: int) -> PartBuffer | None:
     kind = item.get("type")
     if kind not in ("function_call", "custom_tool_call"):
         return None
-    made = PartBuffer(CALL)
+    part_buffer = PartBuffer(CALL)
     for field, key in (("id", "call_id"), ("name", "name"), ("arguments", "arguments")):
         text = item.get("input" if kind == "custom_tool_call" and key == "arguments" else key)
         if isinstance(text, str):
-            made.put(field, text, event)
+            part_buffer.put(field, text, event)
     if kind == "custom_tool_call":
-        made.value = (item.get("input"),)
-    return made
+        part_buffer.value = (item.get("input"),)
+    return part_buffer
 
 
 def items_of(value: JsonValue) -> list[Item]:
@@ -75,8 +75,8 @@ class _Events:
 
 def response_of(value: Item) -> Item:
     """The response that an event of its life has."""
-    held = value.get("response")
-    return held if isinstance(held, dict) else {}
+    response = value.get("response")
+    return response if isinstance(response, dict) else {}
 
 
 class OpenAIPythonResponses(_Events):

@@ -198,7 +198,7 @@ def declared_calls(response: ModelResponse) -> list[ToolCallIR]:
 def _parts(
     parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool, is_alone: bool
 ) -> list[PartBuffer]:
-    made: list[PartBuffer] = []
+    part_buffers: list[PartBuffer] = []
     sliced: dict[Segment, None] = {}
     for part in parts:
         if "text" in part.source.slices:
@@ -206,14 +206,14 @@ def _parts(
         else:
             found = _part(part, values)
             if found is not None:
-                made.append(found)
+                part_buffers.append(found)
     if sliced:
         text = PartBuffer(TEXT)
         segments = _with_tags(sliced, values) if is_alone else sorted(sliced)
         text.strings["text"] = _pieces(segments, values)
-        made.append(text)
+        part_buffers.append(text)
     order = (REASONING, TEXT, CALL)
-    return sorted(made, key=lambda p: order.index(p.kind)) if is_chat else made
+    return sorted(part_buffers, key=lambda p: order.index(p.kind)) if is_chat else part_buffers
 
 
 def _with_tags(sliced: Mapping[Segment, None], values: Mapping[int, JsonValue]) -> list[Segment]:
@@ -245,15 +245,15 @@ def _part(part: Part, values: Mapping[int, JsonValue]) -> PartBuffer | None:
 
 
 def _buffer(kind: str, name: str, part: Part, fields: Mapping[str, str], values: Mapping[int, JsonValue]) -> PartBuffer:
-    made = PartBuffer(kind, name)
+    part_buffer = PartBuffer(kind, name)
     for field, text in fields.items():
         segments = part.source.segments.get("raw" if field == "arguments" else field, ())
         pieces = _pieces(segments, values)
         if "".join(p.text for p in pieces) != text:  # a value that stands otherwise on the wire
             events = part.source.events
             pieces = [EventText(events[0] if events else -1, text)]
-        made.strings[field] = pieces
-    return made
+        part_buffer.strings[field] = pieces
+    return part_buffer
 
 
 def _pieces(segments: Sequence[Segment], values: Mapping[int, JsonValue]) -> list[EventText]:

@@ -31,14 +31,14 @@ class _TypedClient:
 
     def call(self, node: Node, arguments: str, event: int) -> None:
         """A call, with its arguments under the key ``arguments``."""
-        made = PartBuffer(CALL)
+        part_buffer = PartBuffer(CALL)
         for field in ("id", "name"):
             text = node.get(field)
             if isinstance(text, str):
-                made.put(field, text, event)
-        made.put("arguments", "", event)
-        made.value = (node.get(arguments) or {},)
-        self.calls.append(made)
+                part_buffer.put(field, text, event)
+        part_buffer.put("arguments", "", event)
+        part_buffer.value = (node.get(arguments) or {},)
+        self.calls.append(part_buffer)
 
     def finish(self) -> None:
         return

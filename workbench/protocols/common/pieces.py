@@ -42,9 +42,9 @@ class Pieces:
 
     def __deepcopy__(self, memo: object) -> Pieces:
         """Copy the lists and share what they hold, which never changes: copying item by item would be slow."""
-        made = Pieces()
-        made.texts, made.events, made.pointers = self.texts.copy(), self.events.copy(), self.pointers.copy()
-        return made
+        pieces = Pieces()
+        pieces.texts, pieces.events, pieces.pointers = self.texts.copy(), self.events.copy(), self.pointers.copy()
+        return pieces
 
     @property
     def text(self) -> str:

@@ -71,8 +71,8 @@ class SocketRefusal(NamedTuple):
     @property
     def error(self) -> Value:
         """The error object of the body."""
-        held = self.body.get("error") if isinstance(self.body, dict) else None
-        return dict(held) if isinstance(held, dict) else {"message": self.message}
+        error = self.body.get("error") if isinstance(self.body, dict) else None
+        return dict(error) if isinstance(error, dict) else {"message": self.message}
 
 
 class DialogueContext(NamedTuple):

@@ -232,9 +232,9 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
 def _splitter_of(connection: Exchange, value: Value) -> TurnSplitter | None:
     """A splitter of the protocol of a connection: by a message of it, else by its URL."""
     url = connection.request.url if connection.request else ""
-    spoken = [adapter for adapter in protocols.every() if adapter.splitter]
-    by_message = (adapter for adapter in spoken if adapter.claims_message(value))
-    by_url = (adapter for adapter in spoken if url and adapter.claims_url(url))
+    adapters = [adapter for adapter in protocols.every() if adapter.splitter]
+    by_message = (adapter for adapter in adapters if adapter.claims_message(value))
+    by_url = (adapter for adapter in adapters if url and adapter.claims_url(url))
     found = next(by_message, None) or next(by_url, None)
     return found.splitter() if found and found.splitter else None
 
@@ -307,11 +307,11 @@ def _headers(shaken: Headers, content: str) -> Headers:
 
 def _response(connection: Exchange, turn: SocketTurn) -> HttpResponse:
     """An event stream; for a refused request the status and body that HTTP would have."""
-    agreed = connection.response.headers if connection.response else Headers()
+    headers = connection.response.headers if connection.response else Headers()
     status = turn.error.get("status", turn.error.get("status_code"))
     if isinstance(status, int) and 400 <= status < 600:
         body = Body(turn.events[0][1].data, is_raw=False, note="an error event of a WebSocket")
-        return HttpResponse(status, _headers(agreed, "application/json"), body)
+        return HttpResponse(status, _headers(headers, "application/json"), body)
     raw, chunks = bytearray(), []
     for _, frame, kind in turn.events:
         name = _LINES.sub(b" ", kind.encode("utf-8", "replace"))
@@ -320,4 +320,4 @@ def _response(connection: Exchange, turn: SocketTurn) -> HttpResponse:
         if frame.at is not None and turn.at is not None:
             chunks.append(Chunk(len(raw), max(frame.at - turn.at, 0.0)))
     body = Body(bytes(raw), chunks=tuple(chunks), is_raw=False, note=EVENTS)
-    return HttpResponse(200, _headers(agreed, "text/event-stream"), body)
+    return HttpResponse(200, _headers(headers, "text/event-stream"), body)

@@ -125,10 +125,10 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
             notes.add("schema.malformed", "a tool without a type", at, lacks="type")
         if kind == "function" or not isinstance(kind, str):
             block = BlockReader(tool, at, notes)
-            name, said = block.string("name", "name"), block.string("description", "description")
+            name, description = block.string("name", "name"), block.string("description", "description")
             schema = block.take("schema", "parameters")
             extra = block.extra(typed=kind != "function" and "type" in tool)
-            yield ToolDef(name, said, schema, extra=extra, pointer=at)
+            yield ToolDef(name, description, schema, extra=extra, pointer=at)
         else:
             yield ToolDef(None, None, None, kind="server", extra=tool, pointer=at)
 
@@ -168,11 +168,11 @@ def choice_json(choice: ToolChoice) -> JsonValue:
     """A choice in wire form; the recorded value if it means the same."""
     if choice.mode == "other" or _choice(choice.value) == (choice.mode, choice.name):
         return choice.value
-    sent = choice.value if isinstance(choice.value, dict) else {}
+    value = choice.value if isinstance(choice.value, dict) else {}
     if choice.mode == "tool":
-        held = sent.get("allowed_tools")
-        named = {**(held if isinstance(held, dict) else {}), "mode": "any", "tools": [choice.name]}
-        return {**sent, "allowed_tools": named}
+        allowed_tools = value.get("allowed_tools")
+        named = {**(allowed_tools if isinstance(allowed_tools, dict) else {}), "mode": "any", "tools": [choice.name]}
+        return {**value, "allowed_tools": named}
     return choice.mode
 
 

@@ -153,8 +153,8 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
 def _contents(block: BlockReader, role: str, pointer: str) -> Message:
     """A step that holds content; none at all is that of a step which has just begun."""
     block.taken.add("content")
-    held = block.value.get("content")
-    parts = () if held is None else read_content(held, "/content", block.notes)
+    content = block.value.get("content")
+    parts = () if content is None else read_content(content, "/content", block.notes)
     return Message(role, parts, block.extra(), pointer)
 
 

@@ -24,9 +24,9 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     Raises:
         ProtocolMismatch: it has no ``contents``.
     """
-    made = contents.read_request(body, known)
-    own = {key: value for key, value in made.params.items() if key != _STREAM}
-    return replace(made, protocol=PROTOCOL, stream=made.params.get(_STREAM) is True, params=own)
+    request = contents.read_request(body, known)
+    own = {key: value for key, value in request.params.items() if key != _STREAM}
+    return replace(request, protocol=PROTOCOL, stream=request.params.get(_STREAM) is True, params=own)
 
 
 def params_of(request: ModelRequest) -> Iterable[Param]:

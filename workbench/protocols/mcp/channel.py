@@ -170,8 +170,8 @@ class McpChannel:
             found.response = body
 
     def _cancel(self, direction: str, params: JsonValue) -> None:
-        named = params.get("requestId") if isinstance(params, dict) else None
-        found = self._waiting.get(_key(direction, named)) if isinstance(named, str | int | float) else None
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        found = self._waiting.get(_key(direction, request_id)) if isinstance(request_id, str | int | float) else None
         if found and isinstance(params, dict):
             found.cancelled = str(params.get("reason") or "")
 
@@ -236,8 +236,8 @@ def _key(direction: str, id_: object) -> _Id:
 def _tool(message: dict[str, JsonValue]) -> str:
     """Object of a request: the name of a tool or prompt, or the URI of a resource."""
     params = message.get("params")
-    named = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
-    return named if isinstance(named, str) else ""
+    name = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _messages(line: bytes, value: JsonValue) -> Iterator[tuple[dict[str, JsonValue], Body]]:

@@ -264,23 +264,23 @@ class Course:
                 yield from self._of_task(sender, each, at, place)
 
     def _of_page(
-        self, sender: str, asked: _OpenRequest, result: Mapping[str, JsonValue], place: int
+        self, sender: str, open_request: _OpenRequest, result: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
         """The page of a list: its cursor has to be one that the list gave."""
-        cursor, following = asked.cursor, result.get("nextCursor")
+        cursor, following = open_request.cursor, result.get("nextCursor")
         if cursor is None:
-            self._journal.put(self._cursors, (asked.method, None), None)
-        is_first_known = (asked.method, None) in self._cursors
-        if isinstance(cursor, str) and is_first_known and (asked.method, cursor) not in self._cursors:
-            text = f"{asked.method} has the cursor {cursor!r}, which the server never gave, but accepts"
+            self._journal.put(self._cursors, (open_request.method, None), None)
+        is_first_known = (open_request.method, None) in self._cursors
+        if isinstance(cursor, str) and is_first_known and (open_request.method, cursor) not in self._cursors:
+            text = f"{open_request.method} has the cursor {cursor!r}, which the server never gave, but accepts"
             yield Lapse("cursor", sender, place, "/params/cursor", text)
         if isinstance(following, str):
-            self._journal.put(self._cursors, (asked.method, following), None)
+            self._journal.put(self._cursors, (open_request.method, following), None)
 
-    def _begin(self, key: tuple[str, str], asked: _OpenRequest) -> None:
+    def _begin(self, key: tuple[str, str], open_request: _OpenRequest) -> None:
         self._end(key)
-        token = key[0], repr(asked.token)
-        self._journal.put(self._open, key, asked)
+        token = key[0], repr(open_request.token)
+        self._journal.put(self._open, key, open_request)
         self._journal.put(self._tokens, token, self._tokens.get(token, 0) + 1)
 
     def _end(self, key: tuple[str, str]) -> _OpenRequest | None:
@@ -292,10 +292,10 @@ class Course:
             self._journal.put(self._tokens, token, left) if left else self._journal.pop(self._tokens, token)
         return asked
 
-    def _close(self, asked: _OpenRequest) -> None:
-        if asked.token is not None:
-            self._journal.put(self._over, repr(asked.token), asked.method)
-            self._journal.pop(self._progress, repr(asked.token))
+    def _close(self, open_request: _OpenRequest) -> None:
+        if open_request.token is not None:
+            self._journal.put(self._over, repr(open_request.token), open_request.method)
+            self._journal.pop(self._progress, repr(open_request.token))
             if len(self._over) > _MOST:
                 self._journal.pop(self._over, next(iter(self._over)))
 

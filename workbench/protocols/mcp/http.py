@@ -100,8 +100,8 @@ def _may_be_message(text: BodyText) -> bool:
 
 def _object_of(message: dict[str, JsonValue]) -> str:
     params = message.get("params")
-    named = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
-    return named if isinstance(named, str) else ""
+    name = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _is_of_session(exchange: Exchange) -> bool:

@@ -56,10 +56,10 @@ class ServerFacts:
         """The revision that a request is held to: that of its own ``_meta``, of the handshake itself, or as agreed."""
         params, result = request.get("params"), response.get("result")
         meta = params.get("_meta") if isinstance(params, dict) else None
-        stated = meta.get(_VERSION) if isinstance(meta, dict) else None
+        protocol_version = meta.get(_VERSION) if isinstance(meta, dict) else None
         if method == "initialize" and isinstance(result, dict):
-            stated = result.get("protocolVersion")
-        return stated if isinstance(stated, str) else self.version
+            protocol_version = result.get("protocolVersion")
+        return protocol_version if isinstance(protocol_version, str) else self.version
 
     def lacks(self, method: str, asked_by: str) -> str:
         """The capability that a request needs and that the side which answers it did not declare; "" if none."""
@@ -93,8 +93,8 @@ def agent_of(params: JsonValue) -> str:
     """Name of the client, in the handshake or in ``_meta`` (revision 2026-07-28)."""
     params = params if isinstance(params, dict) else {}
     meta = params.get("_meta")
-    told = params.get("clientInfo") or (meta.get(_CLIENT_INFO) if isinstance(meta, dict) else None)
-    name = told.get("name") if isinstance(told, dict) else None
+    client_info = params.get("clientInfo") or (meta.get(_CLIENT_INFO) if isinstance(meta, dict) else None)
+    name = client_info.get("name") if isinstance(client_info, dict) else None
     return name if isinstance(name, str) else ""
 
 

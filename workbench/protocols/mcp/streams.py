@@ -167,5 +167,5 @@ def _with_response(exchange: Exchange, found: bytes) -> Exchange:
 
 def _session(exchange: Exchange) -> str:
     """Id of the session; the host where there is none."""
-    stated = exchange.request.headers.get("mcp-session-id") if exchange.request else None
-    return stated or urls.split_url(str(exchange.meta.get(OVER_HTTP, ["", ""])[1])).netloc
+    mcp_session_id = exchange.request.headers.get("mcp-session-id") if exchange.request else None
+    return mcp_session_id or urls.split_url(str(exchange.meta.get(OVER_HTTP, ["", ""])[1])).netloc

@@ -61,9 +61,9 @@ class ToolOutcome:
 
     def is_passed_on_by(self, outer: ToolOutcome) -> bool:
         """A gateway's call names this tool and its arguments among its own: a tool that calls tools."""
-        given = outer.arguments if isinstance(outer.arguments, dict) else {}
-        is_given = any(isinstance(value, dict) and value == (self.arguments or {}) for value in given.values())
-        return is_given and any(isinstance(value, str) and is_named(value, self.tool) for value in given.values())
+        arguments = outer.arguments if isinstance(outer.arguments, dict) else {}
+        is_given = any(isinstance(value, dict) and value == (self.arguments or {}) for value in arguments.values())
+        return is_given and any(isinstance(value, str) and is_named(value, self.tool) for value in arguments.values())
 
     def has_members_of(self, inner: ToolOutcome) -> bool:
         """The same tool, maybe with a name before its own, with arguments of the same names."""

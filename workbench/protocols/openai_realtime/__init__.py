@@ -112,8 +112,8 @@ class OpenAIRealtime(CodecAdapter):
         if not _URL.search(url):
             return UrlFacts()
         query = parse_qs(url.partition("?")[2].partition("#")[0])
-        named = query.get("model") or query.get("deployment")
-        return UrlFacts(named[0] if named else None)
+        model = query.get("model") or query.get("deployment")
+        return UrlFacts(model[0] if model else None)
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """Sessions, items of their conversation, and events that name both themselves and their response."""

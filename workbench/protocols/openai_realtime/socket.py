@@ -233,10 +233,10 @@ class RealtimeTurns:
             return None
         number, wanted = self._updates.pop(0)
         held = set(tool_names(self._session))
-        lost = [name for name in wanted if name not in held]
-        if lost:
+        names = [name for name in wanted if name not in held]
+        if names:
             text = (
-                f"the session does not contain {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
+                f"the session does not contain {', '.join(map(repr, names)):.120}, which message {number + 1} declares"
             )
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
         return number if wanted else None
@@ -335,22 +335,22 @@ class RealtimeTurns:
         """Give an item the content that only the end of its response tells."""
         if not isinstance(value, dict) or not value.get("content"):
             return
-        for held in self._items:
-            if held.name is not None and held.name == value.get("id") and not held.value.get("content"):
+        for item in self._items:
+            if item.name is not None and item.name == value.get("id") and not item.value.get("content"):
                 span = JsonIndex(frame.data).span(pointer)
-                held.data = frame.data[slice(*span)] if span else held.data
-                held.number, held.value = number, value
+                item.data = frame.data[slice(*span)] if span else item.data
+                item.number, item.value = number, value
 
     def _change(self, number: int, value: Value, index: JsonValue, members: Value) -> None:
         """Change a content part of an item; a member without a value is taken away."""
-        for held in self._items:
-            content = held.value.get("content")
-            if held.name != value.get("item_id") or not isinstance(content, list) or type(index) is not int:
+        for item in self._items:
+            content = item.value.get("content")
+            if item.name != value.get("item_id") or not isinstance(content, list) or type(index) is not int:
                 continue
             if 0 <= index < len(content) and isinstance(content[index], dict):
                 changed = {k: v for k, v in {**content[index], **members}.items() if v is not None}
-                held.value = {**held.value, "content": [*content[:index], changed, *content[index + 1 :]]}
-                held.data, held.number = dumps(held.value), number
+                item.value = {**item.value, "content": [*content[:index], changed, *content[index + 1 :]]}
+                item.data, item.number = dumps(item.value), number
 
     # -- turns
 

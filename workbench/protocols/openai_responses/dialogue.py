@@ -188,8 +188,8 @@ class ResponsesDialogue:
     def _error(self, status: int, error: JsonValue, value: Value) -> Reaction:
         event: Value = {"type": "error", "status": status, "error": error}
         if self._context.error_event is not None:
-            told = error.get("message", error.get("error")) if isinstance(error, dict) else error
-            event = fill_message(self._context.error_event, str(told))
+            message = error.get("message", error.get("error")) if isinstance(error, dict) else error
+            event = fill_message(self._context.error_event, str(message))
         return Reaction(({**event, "stream_id": _lane(value)} if _lane(value) else event,))
 
 

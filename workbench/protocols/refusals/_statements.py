@@ -42,9 +42,9 @@ def _rows() -> tuple[_StatementRow, ...]:
 
     data = safeyaml.load(resources.refusals(), name="kinds.yaml")
     assert isinstance(data, dict)
-    held = data["statements"]
-    assert isinstance(held, dict)
-    words, rules = held["words"], held["rules"]
+    statements = data["statements"]
+    assert isinstance(statements, dict)
+    words, rules = statements["words"], statements["rules"]
     assert isinstance(words, dict) and isinstance(rules, list)
     named = {name: str(text) for name, text in words.items()}
     return tuple(_row(rule, named) for rule in rules if isinstance(rule, dict))

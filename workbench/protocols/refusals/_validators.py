@@ -76,17 +76,17 @@ def _table() -> _Table:
 
     data = safeyaml.load(resources.refusals(), name="kinds.yaml")
     assert isinstance(data, dict)
-    held = data["validators"]
-    assert isinstance(held, dict)
-    readers, before = _patterns(held["readers"]), _patterns(held["before"])
-    roots, rules = held["roots"], held["rules"]
+    validators = data["validators"]
+    assert isinstance(validators, dict)
+    readers, before = _patterns(validators["readers"]), _patterns(validators["before"])
+    roots, rules = validators["roots"], validators["rules"]
     assert isinstance(roots, list) and isinstance(rules, list)
     return _Table(
         readers + before,
         frozenset(pattern for pattern, _ in before),
         frozenset(map(str, roots)),
-        _patterns(held["faults"]),
-        _patterns(held["documents"]),
+        _patterns(validators["faults"]),
+        _patterns(validators["documents"]),
         tuple(_row(row) for row in rules if isinstance(row, dict)),
     )
 

@@ -54,10 +54,10 @@ def answer_values(
     body = _complete_body(decoded)
     if body is None:
         return _encode_streamed(decoded, unwanted, only_first_call=only_first_call)
-    gone: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
+    parts: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
     if only_first_call:
-        gone += [call for m in messages for _, call in m.tool_calls()][1:]
-    return [v for message in messages if (v := _value(body, message, gone)) is not None]
+        parts += [call for m in messages for _, call in m.tool_calls()][1:]
+    return [v for message in messages if (v := _value(body, message, parts)) is not None]
 
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:

@@ -28,16 +28,16 @@ class NotePiece(NamedTuple):
 
 def read(note: str) -> list[NotePiece]:
     """Split a note into pieces; a change may contain the separator itself."""
-    made: list[NotePiece] = []
+    note_pieces: list[NotePiece] = []
     for piece in note.split("; ") if note else ():
         kind, colon, text = piece.partition(": ")
         if colon and kind in KINDS:
-            made.append(NotePiece(kind, text))
-        elif made and made[-1].kind:
-            made[-1] = NotePiece(made[-1].kind, f"{made[-1].text}; {piece}")
+            note_pieces.append(NotePiece(kind, text))
+        elif note_pieces and note_pieces[-1].kind:
+            note_pieces[-1] = NotePiece(note_pieces[-1].kind, f"{note_pieces[-1].text}; {piece}")
         else:
-            made.append(NotePiece("", piece))
-    return made
+            note_pieces.append(NotePiece("", piece))
+    return note_pieces
 
 
 def count(note: str) -> int:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 class ClosureView(View):
     """Calls and their results."""
 
-    def __init__(self, opened: ExchangeView) -> None:
-        self.opened = opened
-        self.lines = opened.detail.closure.lines
+    def __init__(self, exchange_view: ExchangeView) -> None:
+        self.opened = exchange_view
+        self.lines = exchange_view.detail.closure.lines
         self.facts = (
-            opened.provisional_word,
-            closure_summary(opened.detail.closure),
+            exchange_view.provisional_word,
+            closure_summary(exchange_view.detail.closure),
         )
 
     def count(self) -> int:

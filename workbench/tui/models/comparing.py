@@ -142,8 +142,8 @@ def _first_in_meaning(turns: Sequence[ComparedTurn], parted: ComparedTurn, *, al
     found = min(noticed, key=lambda each: (each[1].at or each[1].was).startswith("/headers/"), default=None)
     if found is None:
         return []
-    said = Span(f" ≠ first change of meaning: {damage_words(found[1].kind)}", "warning")
-    return [line(said, Span(_where(*found, alone=alone), "muted"))]
+    span = Span(f" ≠ first change of meaning: {damage_words(found[1].kind)}", "warning")
+    return [line(span, Span(_where(*found, alone=alone), "muted"))]
 
 
 def _where(turn: ComparedTurn, damage: Damage, *, alone: bool) -> str:
@@ -159,8 +159,8 @@ def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
     meant = " · same meaning" if turn.is_same_meaning else ""
-    said = Span(f"{sign} first divergence: {damage_words(first.kind)}{meant}", style)
-    return line(said, Span(_where(turn, first, alone=alone), "muted"))
+    span = Span(f"{sign} first divergence: {damage_words(first.kind)}{meant}", style)
+    return line(span, Span(_where(turn, first, alone=alone), "muted"))
 
 
 def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
@@ -237,14 +237,14 @@ def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Da
 
 
 def _requests(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[ComparedRow]:
-    asked, asks = before.exchange.request, after.exchange.request
-    if asked is None or asks is None:
+    request, asks = before.exchange.request, after.exchange.request
+    if request is None or asks is None:
         return
     if any(map(_is_of_line, named)):
         yield ComparedRow(
-            REQUEST, _differing("line", *(f"{http.method} {http.url}" for http in (asked, asks))), at=LINE
+            REQUEST, _differing("line", *(f"{http.method} {http.url}" for http in (request, asks))), at=LINE
         )
-    yield from _headers(REQUEST, asked.headers, asks.headers, named)
+    yield from _headers(REQUEST, request.headers, asks.headers, named)
     yield from _ranges(REQUEST, before.request_text, after.request_text)
 
 

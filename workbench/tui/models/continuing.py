@@ -76,7 +76,9 @@ class StepRecord:
     said: str = field(default="")
 
 
-def facts(loop: ConversationLoop, done: Sequence[StepRecord], running: str, decided: Sequence[Correction] = ()) -> Line:
+def facts(
+    loop: ConversationLoop, records: Sequence[StepRecord], running: str, corrections: Sequence[Correction] = ()
+) -> Line:
     """Corrections, progress and limits of the conversation."""
     limits = loop.limits
     turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
@@ -85,14 +87,14 @@ def facts(loop: ConversationLoop, done: Sequence[StepRecord], running: str, deci
         f"{about}{loop.tokens:,} of {limits.tokens:,} tokens" if limits.tokens else f"{about}{loop.tokens:,} tokens"
     )
     repeats = f"at most {limits.repeats} repeats of a call" if limits.repeats else "no limit on repeated calls"
-    told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
-    by = course_words(loop, decided)
+    told = f"{turns} · {tokens} · {count(len(records), 'step')} done · {repeats}"
+    by = course_words(loop, corrections)
     return line(
         Span(f"{running} · " if running else "", "accent"), Span(f"{by} · " if by else "", "info"), Span(told, "muted")
     )
 
 
-def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
+def course_words(loop: ConversationLoop, corrections: Sequence[Correction]) -> str:
     """Number and effects of the corrections; empty if there are none."""
     policy, errors = loop.policy, loop.limits.errors
     said = (
@@ -102,34 +104,34 @@ def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
         f"{count(len(policy.closed), 'tool')} not offered" if policy.closed else "",
     )
     told = ", ".join(filter(None, said))
-    return ": ".join(filter(None, (corrected_words(decided), told))) if decided else ""
+    return ": ".join(filter(None, (corrected_words(corrections), told))) if corrections else ""
 
 
-def done_line(done: StepRecord) -> Line:
+def done_line(record: StepRecord) -> Line:
     """Line of a completed step."""
     from workbench.send.loop import AnswerCall, Send
 
-    step = done.pending.step
+    step = record.pending.step
     if isinstance(step, AnswerCall):
-        failed = bool(done.offer and done.offer.result.is_error)
+        failed = bool(record.offer and record.offer.result.is_error)
         return line(
             Span("= ", "warning" if failed else "ok"),
             Span(f"{step.call.name or '(no name)'}  ", "strong"),
-            Span(f"{'error' if failed else 'result'}, {done.offer.origin if done.offer else ''}", "muted"),
+            Span(f"{'error' if failed else 'result'}, {record.offer.origin if record.offer else ''}", "muted"),
         )
     if isinstance(step, Send):
-        return _sent_line(step, done)
-    return line(Span("> ", "ok"), Span("user  ", "strong"), Span(done.said, "muted"))
+        return _sent_line(step, record)
+    return line(Span("> ", "ok"), Span("user  ", "strong"), Span(record.said, "muted"))
 
 
-def _sent_line(step: Send, done: StepRecord) -> Line:
-    judged = done.judgement
-    sign, style = REQUEST_SIGNS[judged.verdict.value] if judged else ("?", "muted")
-    verdict = f"  {judged.verdict.value}" if judged else ""
-    called = f" · calls {', '.join(done.calls)}" if done.calls else ""
+def _sent_line(step: Send, record: StepRecord) -> Line:
+    judgement = record.judgement
+    sign, style = REQUEST_SIGNS[judgement.verdict.value] if judgement else ("?", "muted")
+    verdict = f"  {judgement.verdict.value}" if judgement else ""
+    called = f" · calls {', '.join(record.calls)}" if record.calls else ""
     return line(
         Span(f"{sign} ", style),
-        Span(f"sent  {done.status or done.note or 'no response'}", "strong"),
+        Span(f"sent  {record.status or record.note or 'no response'}", "strong"),
         Span(verdict, style),
         Span(f" · {_new(step)}{called}", "muted"),
     )
@@ -148,12 +150,12 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     step = pending.step
     if isinstance(step, AnswerCall):
         bad = step.refusal is not None
-        told = offer.origin if offer else "no result yet · e: write one"
+        origin = offer.origin if offer else "no result yet · e: write one"
         return line(
             Span("next  ", "accent strong"),
             Span(f"answer {step.call.name or '(no name)'}  ", "strong"),
             Span("invalid arguments  " if bad else "", "error"),
-            Span(told, "muted" if offer else "warning"),
+            Span(origin, "muted" if offer else "warning"),
         )
     if isinstance(step, Send):
         changed = ", edited" if pending.is_changed else ""

@@ -35,41 +35,49 @@ class CopyChoice(NamedTuple):
 
 
 def choices(
-    opened: ExchangeView, selection: ExchangeSelection | None, side: str, finding: Finding | None, row: HttpRow | None
+    exchange_view: ExchangeView,
+    selection: ExchangeSelection | None,
+    side: str,
+    finding: Finding | None,
+    row: HttpRow | None,
 ) -> tuple[CopyChoice, ...]:
     """Everything that can be copied, in the order of the menu.
 
     Args:
-        opened: the open exchange.
+        exchange_view: the open exchange.
         selection: the selection in it; None for none.
         side: side of the body that is shown.
         finding: the finding under the cursor.
         row: the row under the cursor of the HTTP pane, if that pane has the focus.
     """
-    return tuple(_choices(opened, selection, side, finding, row))
+    return tuple(_choices(exchange_view, selection, side, finding, row))
 
 
 def _choices(
-    opened: ExchangeView, selection: ExchangeSelection | None, side: str, finding: Finding | None, row: HttpRow | None
+    exchange_view: ExchangeView,
+    selection: ExchangeSelection | None,
+    side: str,
+    finding: Finding | None,
+    row: HttpRow | None,
 ) -> Iterator[CopyChoice]:
     if row and row.label:
         yield _now("value", CopyItem("the value", row.value))
         yield _now("row", CopyItem("the row", f"{row.label}: {row.value}"))
     elif selection:
-        yield from _of_selection(opened, selection)
-    body = body_of(opened, side)
+        yield from _of_selection(exchange_view, selection)
+    body = body_of(exchange_view, side)
     if body:
         yield CopyChoice(
             "body", f"the whole {side}, {size(len(body))}", partial(CopyItem, "the body", body, _suffix(body))
         )
-    if opened.decoded.exchange.request:
-        yield CopyChoice("curl", "the request as a command; API keys become variables", partial(_curl, opened))
+    if exchange_view.decoded.exchange.request:
+        yield CopyChoice("curl", "the request as a command; API keys become variables", partial(_curl, exchange_view))
     if finding:
         yield _now("finding", CopyItem("the finding", finding_text(finding)))
 
 
-def _of_selection(opened: ExchangeView, selection: ExchangeSelection) -> Iterator[CopyChoice]:
-    value = value_of(opened, selection)
+def _of_selection(exchange_view: ExchangeView, selection: ExchangeSelection) -> Iterator[CopyChoice]:
+    value = value_of(exchange_view, selection)
     if value is not None:
         yield _now("value", CopyItem("the value", value))
     place = f"{selection.exchange + 1}/{selection.side}{selection.pointer}"
@@ -77,7 +85,7 @@ def _of_selection(opened: ExchangeView, selection: ExchangeSelection) -> Iterato
         yield _now("pointer", CopyItem("the pointer", selection.pointer))
     yield _now("place", CopyItem("the place", place))
     if selection.spans:
-        body = body_of(opened, selection.side)
+        body = body_of(exchange_view, selection.side)
         data = b"".join(body[start:end] for start, end in selection.spans)
         pieces = f" in {count(len(selection.spans), 'piece')}" if len(selection.spans) > 1 else ""
         hint = f"as sent, {count(len(data), 'byte')}{pieces}"
@@ -89,10 +97,10 @@ def _now(name: str, copied: CopyItem) -> CopyChoice:
     return CopyChoice(name, text, lambda: copied)
 
 
-def _curl(opened: ExchangeView) -> CopyItem:
+def _curl(exchange_view: ExchangeView) -> CopyItem:
     from workbench.formats.exporters import curl_command
 
-    command = curl_command(opened.decoded.exchange)
+    command = curl_command(exchange_view.decoded.exchange)
     return CopyItem("the curl command", command.text + "\n", "sh", command.notes)
 
 
@@ -100,20 +108,20 @@ def _suffix(body: bytes) -> str:
     return "json" if body[:1] in b"{[" else "bin"
 
 
-def body_of(opened: ExchangeView, side: str) -> bytes:
+def body_of(exchange_view: ExchangeView, side: str) -> bytes:
     """The content-decoded bytes of a side."""
-    return opened.decoded.request_text if side == REQUEST else opened.decoded.response_text
+    return exchange_view.decoded.request_text if side == REQUEST else exchange_view.decoded.response_text
 
 
-def value_of(opened: ExchangeView, selection: ExchangeSelection) -> str | None:
+def value_of(exchange_view: ExchangeView, selection: ExchangeSelection) -> str | None:
     """Decoded value of a selection: a string as its text, a part as its text, anything else as JSON."""
-    number = opened.node_at(selection)
-    node = opened.outline.nodes[number] if number is not None else None
+    number = exchange_view.node_at(selection)
+    node = exchange_view.outline.nodes[number] if number is not None else None
     if node and node.part and (node.pointer == selection.pointer or selection.events):
         return node.text
-    if selection.side == RESPONSE and opened.decoded.events:
+    if selection.side == RESPONSE and exchange_view.decoded.events:
         return node.text if node and node.part else None
-    index = opened.decoded.request_index if selection.side == REQUEST else opened.decoded.response_index
+    index = exchange_view.decoded.request_index if selection.side == REQUEST else exchange_view.decoded.response_index
     place = index.find(selection.pointer) if selection.pointer else None
     if place is None or place.node.end < place.node.start:
         return None

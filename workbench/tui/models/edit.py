@@ -145,7 +145,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Span, width: int) -> list[Line]:
+def headline(number: int, node: BranchNode, study: EditStudy | None, said: Span, width: int) -> list[Line]:
     """Header of the edit screen: request and branch, contract and verdict, and a notice.
 
     Args:
@@ -156,7 +156,7 @@ def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Spa
     used = sum(cells(span.text) for span in first)
     if used + len(PROMISE) + 3 <= width:
         first = (*first, Span(f"{PROMISE} ", "ok", used - width))
-    return [first, verdict_line(studied), line(said)]
+    return [first, verdict_line(study), line(said)]
 
 
 def where(node: BranchNode) -> Line:
@@ -167,40 +167,40 @@ def where(node: BranchNode) -> Line:
     return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
 
 
-def verdict_line(studied: EditStudy | None) -> Line:
+def verdict_line(study: EditStudy | None) -> Line:
     """The contract, its verdict with the rule behind it, and the size of the changes."""
-    if studied is None:
+    if study is None:
         return line(Span(" checking …", "muted"))
-    told, loose = studied.told, len(studied.meant.unbound)
+    told, loose = study.told, len(study.meant.unbound)
     sign, style = REQUEST_SIGNS[told.verdict.value]
     why = f" · {told.finding.rule}" if told.finding else ""
-    problem = studied.meant.problem
+    problem = study.meant.problem
     return line(
-        Span(f" contract {studied.contract} ", "muted"),
+        Span(f" contract {study.contract} ", "muted"),
         Span(f"{sign} {told.verdict}{why}", f"{style} strong"),
         Span(f" · ✗ {clip(problem, 80)}" if problem else "", "error"),
         Span(f" · ! {count(loose, 'signature')} unbound" if loose else "", "warning"),
-        Span(f" · {changed_words(studied)}", "muted"),
+        Span(f" · {changed_words(study)}", "muted"),
     )
 
 
-def changed_words(studied: EditStudy) -> str:
+def changed_words(study: EditStudy) -> str:
     """Number of changes from the recorded request, and both sizes."""
-    found = studied.difference
+    found = study.difference
     if found.first is None:
-        return "headers changed" if studied.is_changed else "unchanged"
+        return "headers changed" if study.is_changed else "unchanged"
     changes = count(len(found.changes), "change") if found.is_read else count(len(found.hunks), "range")
     return f"{changes} · {size(len(found.before))} → {size(len(found.after))}"
 
 
-def study_notes(studied: EditStudy) -> tuple[DialectRow, ...]:
+def study_notes(study: EditStudy) -> tuple[DialectRow, ...]:
     """All notes on the edited request: why it was not checked, findings of the contract, invalidated signed blocks."""
-    if studied.meant.problem:
-        head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(studied.meant.problem))
+    if study.meant.problem:
+        head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(study.meant.problem))
         more = "you can send it unchanged to see the response · R: edit its bytes"
-        return (DialectRow(head, ((studied.meant.problem, ""), (more, "muted"))),)
-    loose = (_unbound(pointer) for pointer in studied.meant.unbound)
-    return (*said_of(studied.told), *loose)
+        return (DialectRow(head, ((study.meant.problem, ""), (more, "muted"))),)
+    loose = (_unbound(pointer) for pointer in study.meant.unbound)
+    return (*said_of(study.told), *loose)
 
 
 def _unbound(pointer: str) -> DialectRow:

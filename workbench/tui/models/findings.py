@@ -194,21 +194,21 @@ def labelled_lines(
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 
 
-def title(offered: RepairOffer, number: int, of: int) -> list[Line]:
+def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
     """Number of a repair, its effect, and how it was verified."""
     from workbench.edits.repairs import CHECKED
 
-    found = offered.difference
+    found = repair_offer.difference
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
     return [
-        line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(offered), Span(lengths, "muted")),
-        line(Span(f" {CHECKED}: {offered.contract}", "muted")),
+        line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(repair_offer), Span(lengths, "muted")),
+        line(Span(f" {CHECKED}: {repair_offer.contract}", "muted")),
     ]
 
 
-def effect(offered: RepairOffer) -> Line:
+def effect(repair_offer: RepairOffer) -> Line:
     """Whether other findings remain after a repair."""
-    is_whole = offered.repair.verified
+    is_whole = repair_offer.repair.verified
     return line(Span(" ✓ no other finding", "ok") if is_whole else Span(" ! other findings remain", "warning"))
 
 
@@ -216,11 +216,11 @@ MOST_OFFERS = 6
 """Repairs listed at once; the list moves with the shown one."""
 
 
-def offer_lines(offered: Sequence[RepairOffer], shown: int, width: int) -> list[Line]:
+def offer_lines(repair_offers: Sequence[RepairOffer], shown: int, width: int) -> list[Line]:
     """The repairs of a finding, one a line, the shown one marked."""
-    first = max(0, min(shown - MOST_OFFERS // 2, len(offered) - MOST_OFFERS))
+    first = max(0, min(shown - MOST_OFFERS // 2, len(repair_offers) - MOST_OFFERS))
     made = []
-    for number, each in enumerate(offered[first : first + MOST_OFFERS], first):
+    for number, each in enumerate(repair_offers[first : first + MOST_OFFERS], first):
         is_shown = number == shown
         sign = effect(each)[0]
         made.append(

@@ -45,8 +45,8 @@ def headline(
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     forms = _facts(row) if row else [""]
     told = [" · ".join(f for f in (goes_to, progress, form) if f) for form in forms]
-    shown = next((words for words in told if cells(words) + 2 <= width), told[-1])
-    facts = line(Span(f" {shown or 'no exchange open'}  ", "muted"))
+    word = next((words for words in told if cells(words) + 2 <= width), told[-1])
+    facts = line(Span(f" {word or 'no exchange open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
     both = used + _cells(facts)

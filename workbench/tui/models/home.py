@@ -49,13 +49,13 @@ class HomeRow(NamedTuple):
 
 def rows(sections: Iterable[Section], switch: str) -> list[HomeRow]:
     """Sections as rows. ``switch`` is the key that hides or shows the sessions of clients."""
-    made: list[HomeRow] = []
+    home_rows: list[HomeRow] = []
     for section in sections:
         about = f" · {switch}: {'show' if is_off(section) else 'hide'}"
-        made.append(HomeRow(heading=section.title + (about if section.title == FOUND else "")))
-        made += [HomeRow(item) for item in section.items]
-        made += [HomeRow(note=note) for note in section.notes]
-    return made
+        home_rows.append(HomeRow(heading=section.title + (about if section.title == FOUND else "")))
+        home_rows += [HomeRow(item) for item in section.items]
+        home_rows += [HomeRow(note=note) for note in section.notes]
+    return home_rows
 
 
 def is_off(section: Section) -> bool:

@@ -64,10 +64,10 @@ class HttpView(View):
 
     needs_selection = False
 
-    def __init__(self, opened: ExchangeView) -> None:
-        self.opened = opened
-        exchange = opened.decoded.exchange
-        self.rows = tuple(_rows(opened))
+    def __init__(self, exchange_view: ExchangeView) -> None:
+        self.opened = exchange_view
+        exchange = exchange_view.decoded.exchange
+        self.rows = tuple(_rows(exchange_view))
         status = exchange.response.status if exchange.response else 0
         self.facts = (str(status or ""), duration(exchange.duration))
 
@@ -114,22 +114,22 @@ def _label(width: int) -> int:
     return min(LABEL, max(12, width * 2 // 5))
 
 
-def _rows(opened: ExchangeView) -> Iterator[HttpRow]:
-    exchange = opened.decoded.exchange
+def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
+    exchange = exchange_view.decoded.exchange
     for title, rows in (
-        ("session", _session(opened)),
+        ("session", _session(exchange_view)),
         ("exchange", _exchange(exchange)),
         ("changed by a translation or correction", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),
-        ("ids", _ids(opened)),
-        ("version and betas", _version(opened)),
+        ("ids", _ids(exchange_view)),
+        ("version and betas", _version(exchange_view)),
         ("client", _of(exchange, known.Topic.CLIENT)),
         ("account", _of(exchange, known.Topic.ACCOUNT)),
         ("time", _time(exchange)),
         ("other headers of the request, as sent", _other(exchange.request, REQUEST)),
         ("other headers of the response, as sent", _other(exchange.response, RESPONSE)),
-        ("bodies", _bodies(opened)),
+        ("bodies", _bodies(exchange_view)),
         ("redacted before it was stored", _redactions(exchange)),
     ):
         made = list(rows)
@@ -145,9 +145,9 @@ def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse
         yield RESPONSE, exchange.response
 
 
-def _session(opened: ExchangeView) -> Iterator[HttpRow]:
+def _session(exchange_view: ExchangeView) -> Iterator[HttpRow]:
     """Facts about the session, as its maker recorded them."""
-    for name, value in opened.detail.about.items():
+    for name, value in exchange_view.detail.about.items():
         yield HttpRow(name or "(no name)", value)
 
 
@@ -242,29 +242,29 @@ def _with_separators(text: str) -> str:
 
 def _clock(exchange: Exchange) -> float | None:
     """Time of the response by the server's own clock, else by the recording."""
-    said = exchange.response.headers.get("date") if exchange.response else None
-    return (headers.moment(said) if said else None) or exchange.started_at
+    date = exchange.response.headers.get("date") if exchange.response else None
+    return (headers.moment(date) if date else None) or exchange.started_at
 
 
-def _ids(opened: ExchangeView) -> Iterator[HttpRow]:
-    yield from _of(opened.decoded.exchange, known.Topic.ID)
-    answer = opened.decoded.response
+def _ids(exchange_view: ExchangeView) -> Iterator[HttpRow]:
+    yield from _of(exchange_view.decoded.exchange, known.Topic.ID)
+    answer = exchange_view.decoded.response
     if answer and answer.id:
         yield HttpRow("response id", answer.id, "", RESPONSE, "in the body", "/id")
     if answer and answer.error and answer.error.request_id:
         yield HttpRow("request id", answer.error.request_id, "", RESPONSE, "in the error body", "/request_id")
 
 
-def _version(opened: ExchangeView) -> Iterator[HttpRow]:
-    exchange = opened.decoded.exchange
+def _version(exchange_view: ExchangeView) -> Iterator[HttpRow]:
+    exchange = exchange_view.decoded.exchange
     lists = known.BETA_HEADERS
     yield from (r for r in _of(exchange, known.Topic.VERSION) if r.label.lower() not in lists)
     for side, http in _sides(exchange):
         for name, flag in known.betas(http.headers):
             yield _header(side, name, flag)._replace(header=False)
-    for pointer in known.BETA_MEMBERS if opened.decoded.request_text else ():
-        for step, (start, end) in opened.decoded.request_index.elements(pointer):
-            flag = loads(opened.decoded.request_text[start:end])
+    for pointer in known.BETA_MEMBERS if exchange_view.decoded.request_text else ():
+        for step, (start, end) in exchange_view.decoded.request_index.elements(pointer):
+            flag = loads(exchange_view.decoded.request_text[start:end])
             about = "beta feature requested in the body"
             yield HttpRow(pointer[1:], str(flag), "", REQUEST, about, f"{pointer}/{step}")
 
@@ -286,10 +286,10 @@ def _time(exchange: Exchange) -> Iterator[HttpRow]:
     yield from _of(exchange, known.Topic.TIME)
 
 
-def _bodies(opened: ExchangeView) -> Iterator[HttpRow]:
-    texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
-    passed = digests.read_digests(opened.decoded.exchange)
-    for side, http in _sides(opened.decoded.exchange):
+def _bodies(exchange_view: ExchangeView) -> Iterator[HttpRow]:
+    texts = {REQUEST: exchange_view.decoded.request_text, RESPONSE: exchange_view.decoded.response_text}
+    passed = digests.read_digests(exchange_view.decoded.exchange)
+    for side, http in _sides(exchange_view.decoded.exchange):
         yield HttpRow("length", _length(http.body, texts[side]), side=side)
         if side in passed:
             yield _forwarding_row(side, passed[side])

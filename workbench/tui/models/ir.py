@@ -24,12 +24,12 @@ _WORD = 9
 class IrView(View):
     """Nodes of the outline, each with the worst break on it."""
 
-    def __init__(self, opened: ExchangeView) -> None:
-        self.opened = opened
-        self.nodes = opened.outline.nodes
+    def __init__(self, exchange_view: ExchangeView) -> None:
+        self.opened = exchange_view
+        self.nodes = exchange_view.outline.nodes
         self.open_at_first = frozenset(n for n, node in enumerate(self.nodes) if node.kind == "problem")
         self._worst: dict[int, Severity] = {}
-        for finding in filter(is_break, opened.row.findings):
+        for finding in filter(is_break, exchange_view.row.findings):
             self._note(finding)
 
     def _note(self, finding: Finding) -> None:
@@ -87,10 +87,10 @@ def node_line(node: OutlineNode, severity: Severity | None = None) -> Line:
 
 def node_body(node: OutlineNode, width: int, *, is_arriving: bool = False) -> list[Line]:
     """Full content of a node; ``is_arriving`` if more of the response may follow."""
-    made: list[Line] = []
+    lines: list[Line] = []
     for label, text in _facts(node, "yet" if is_arriving and node.side == RESPONSE else ""):
-        made += [line(Span("    "), Span(f"{label}  ", "muted"), text)]
-    return made + (wrap(node.text, width, indent=4, most=400) if node.text else [])
+        lines += [line(Span("    "), Span(f"{label}  ", "muted"), text)]
+    return lines + (wrap(node.text, width, indent=4, most=400) if node.text else [])
 
 
 def _glyph(node: OutlineNode) -> tuple[str, str]:

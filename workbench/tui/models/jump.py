@@ -44,12 +44,14 @@ def parse_jump(typed: str) -> Jump | None:
     return Jump(kind, max(0, number - (kind in _FROM_ONE)))
 
 
-def node_of_id(opened: ExchangeView, wanted: str) -> int | None:
+def node_of_id(exchange_view: ExchangeView, wanted: str) -> int | None:
     """The outline's node of a call or a result with an id, whole or the beginning of it; calls first."""
-    calls = [(n, node.part.id) for n, node in enumerate(opened.outline.nodes) if isinstance(node.part, ToolCallIR)]
+    calls = [
+        (n, node.part.id) for n, node in enumerate(exchange_view.outline.nodes) if isinstance(node.part, ToolCallIR)
+    ]
     results = [
         (n, node.part.tool_call_id)
-        for n, node in enumerate(opened.outline.nodes)
+        for n, node in enumerate(exchange_view.outline.nodes)
         if isinstance(node.part, ToolResultIR)
     ]
     named = [(n, id) for n, id in (*calls, *results) if id]

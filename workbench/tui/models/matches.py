@@ -58,8 +58,8 @@ def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
 
 def known_line(rule_match: RuleMatch, width: int) -> Line:
     """A rule in one line; in a narrow list its name."""
-    said = Span(rule_match.said, "muted") if width >= ROOMY else Span("")
-    return line(Span(rule_match.rule, "strong", 30), said)
+    span = Span(rule_match.said, "muted") if width >= ROOMY else Span("")
+    return line(Span(rule_match.rule, "strong", 30), span)
 
 
 def known_body(rule_match: RuleMatch, width: int) -> list[Line]:

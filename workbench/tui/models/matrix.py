@@ -103,8 +103,8 @@ def _finding(row: MatrixRow, finding: Finding, *, is_answer: bool) -> DialectRow
     )
     text = [(finding.message, "")]
     if is_answer and row.refusal:
-        said = finding.refusal or "(error text not known)"
-        text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
+        refusal = finding.refusal or "(error text not known)"
+        text.append((f"{row.title} responds {row.refusal.status}: {refusal}", "error"))
     if finding.evidence:
         text.append((finding.evidence, "muted"))
     source = f"source: {finding.source}" if finding.source else ""

@@ -92,10 +92,10 @@ def of_turns(session: int, costs: Costs) -> list[ChartRow]:
     return made
 
 
-def of_sessions(gathered: Sequence[SessionMetrics]) -> list[ChartRow]:
+def of_sessions(session_metrics: Sequence[SessionMetrics]) -> list[ChartRow]:
     """A row for each session; for an unreadable one, the reason."""
     made = []
-    for number, one in enumerate(gathered):
+    for number, one in enumerate(session_metrics):
         turns = one.costs.turns
         summed = tuple(sum(tokens) for tokens in zip(*map(_tokens, turns), strict=True)) or (0,) * len(PARTS)
         cached = sum(turn.cache_read for turn in turns)
@@ -257,7 +257,7 @@ def most_of(items: Sequence[ChartRow], view: str) -> float:
 # What is below.
 
 
-def details(item: ChartRow | None, gathered: Sequence[SessionMetrics], view: str, width: int) -> list[Line]:
+def details(item: ChartRow | None, session_metrics: Sequence[SessionMetrics], view: str, width: int) -> list[Line]:
     """Everything about the row under the cursor."""
     if item is None:
         return []
@@ -267,7 +267,7 @@ def details(item: ChartRow | None, gathered: Sequence[SessionMetrics], view: str
         return wrap(f"{item.label}: rates below · b: change the grouping", width, "muted")
     if item.trouble:
         return wrap(item.trouble, width, "error")
-    one = gathered[item.session] if item.session is not None else None
+    one = session_metrics[item.session] if item.session is not None else None
     made = list(_about_turn(one.costs.turns[item.turn], width)) if one and item.turn is not None else []
     if one and item.turn is None:
         made += _parts(item, width)
@@ -327,14 +327,14 @@ def title(name: str, width: int) -> Line:
     return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
 
 
-def progress_line(gathered: Sequence[SessionMetrics], going: str, date: str) -> Line:
+def progress_line(session_metrics: Sequence[SessionMetrics], going: str, date: str) -> Line:
     """Progress, and totals of turns, tokens and cost."""
-    read = [one for one in gathered if not one.trouble]
+    read = [one for one in session_metrics if not one.trouble]
     tokens = sum(one.costs.total for one in read)
     known = [one.costs.dollars for one in read if one.costs.dollars is not None]
     turns = sum(len(one.costs.turns) for one in read)
     cost = f" · {money(sum(known))} at list prices of {date}" if known else ""
-    of = f"{count(len(read), 'session')} · " if len(gathered) != 1 else ""
+    of = f"{count(len(read), 'session')} · " if len(session_metrics) != 1 else ""
     return line(
         Span(f" {going} · " if going else " ", "accent strong"),
         Span(f"{of}{count(turns, 'turn')} · {tokens:,} tokens{cost}", "strong"),

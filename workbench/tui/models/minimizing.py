@@ -148,14 +148,14 @@ def edit_line(mended: MinimalFix, target: str) -> Line:
 
 def edit_body(mended: MinimalFix, width: int) -> list[Line]:
     """The changes of a fix, before and after."""
-    made = list[Line]()
+    lines = list[Line]()
     for edit in mended.repair.edits[:MOST_EDITS]:
-        made += wrap(f"{edit.op} {visible(edit.pointer)}", width, "muted", indent=4, most=2)
-        made += _sides(edit, width)
+        lines += wrap(f"{edit.op} {visible(edit.pointer)}", width, "muted", indent=4, most=2)
+        lines += _sides(edit, width)
     more = len(mended.repair.edits) - MOST_EDITS
     if more > 0:
-        made += wrap(f"… and {count(more, 'further change')}", width, "muted", indent=4)
-    return made
+        lines += wrap(f"… and {count(more, 'further change')}", width, "muted", indent=4)
+    return lines
 
 
 def _sides(edit: Edit, width: int) -> list[Line]:

@@ -112,9 +112,9 @@ def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
     )
 
 
-def paused_name(held: PausedSide, number: int | None) -> str:
+def paused_name(paused_side: PausedSide, number: int | None) -> str:
     """``request 4``; ``a request`` until the exchange is in the list."""
-    return f"{held.side} {number}" if number else f"a {held.side}"
+    return f"{paused_side.side} {number}" if number else f"a {paused_side.side}"
 
 
 def clock(seconds: float) -> str:
@@ -126,11 +126,11 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else minutes
 
 
-def patience(held: PausedSide, now: float) -> Span:
+def patience(paused_side: PausedSide, now: float) -> Span:
     """Remaining time of the client."""
-    if held.times_out_at is None:
+    if paused_side.times_out_at is None:
         return Span("client's timeout unknown", "muted")
-    left = held.times_out_at - now
+    left = paused_side.times_out_at - now
     if left < 0:
         return Span(f"✗ client's timeout passed {clock(-left)} ago", "error")
     return Span(
@@ -138,30 +138,30 @@ def patience(held: PausedSide, now: float) -> Span:
     )
 
 
-def time_left(held: PausedSide, now: float) -> Span:
+def time_left(paused_side: PausedSide, now: float) -> Span:
     """Remaining time of the client, for a column of the list."""
-    if held.times_out_at is None:
+    if paused_side.times_out_at is None:
         return Span("?", "muted")
-    seconds = held.times_out_at - now
+    seconds = paused_side.times_out_at - now
     if seconds < 0:
         return Span("✗ over", "error")
     return Span(f"! {clock(seconds)}", "error") if seconds < SHORT else Span(clock(seconds), "warning")
 
 
-def first_to_decide(held: Collection[PausedSide]) -> PausedSide:
+def first_to_decide(paused_sides: Collection[PausedSide]) -> PausedSide:
     """The pause whose client times out first, else the oldest one."""
-    return min(held, key=lambda each: (each.times_out_at is None, each.times_out_at or 0.0, each.since))
+    return min(paused_sides, key=lambda each: (each.times_out_at is None, each.times_out_at or 0.0, each.since))
 
 
-def banner(held: Collection[PausedSide], number: int | None, key: str, now: float) -> Line:
+def banner(paused_sides: Collection[PausedSide], number: int | None, key: str, now: float) -> Line:
     """Most urgent paused exchange, for the header of a session, and how many there are.
 
     Args:
         number: number of its exchange.
         key: key that opens the breakpoints screen.
     """
-    first = first_to_decide(held)
-    more = f" (1 of {len(held)})" if len(held) > 1 else ""
+    first = first_to_decide(paused_sides)
+    more = f" (1 of {len(paused_sides)})" if len(paused_sides) > 1 else ""
     return line(
         Span(f" {SIGN} {paused_name(first, number)} paused {clock(now - first.since)}{more}", "warning strong"),
         Span(" · ", "muted"),
@@ -172,20 +172,20 @@ def banner(held: Collection[PausedSide], number: int | None, key: str, now: floa
     )
 
 
-def announcement(held: PausedSide, key: str) -> str:
+def announcement(paused_side: PausedSide, key: str) -> str:
     """Notice of a new pause."""
-    words = clip(held.reasons[0].words, _WHY) if held.reasons else ""
+    words = clip(paused_side.reasons[0].words, _WHY) if paused_side.reasons else ""
     return " · ".join(f for f in (words, f"{key}: decide") if f)
 
 
-def row(held: PausedSide, number: int | None, now: float) -> Line:
+def row(paused_side: PausedSide, number: int | None, now: float) -> Line:
     """One line of the list."""
     return line(
         Span(f"{SIGN} ", "warning"),
-        Span(f"{paused_name(held, number)} ", "strong", 14),
-        Span(f"{clip(held.why, _RULE - 1)} ", "warning", _RULE),
-        Span(f"{clock(now - held.since)} ", "", -_TIME),
-        time_left(held, now)._replace(width=-_TIME),
+        Span(f"{paused_name(paused_side, number)} ", "strong", 14),
+        Span(f"{clip(paused_side.why, _RULE - 1)} ", "warning", _RULE),
+        Span(f"{clock(now - paused_side.since)} ", "", -_TIME),
+        time_left(paused_side, now)._replace(width=-_TIME),
     )
 
 
@@ -194,28 +194,36 @@ def row_heading() -> Line:
     return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
-def facts(held: PausedSide, number: int | None, now: float, width: int, body: bytes | None = None) -> list[Line]:
+def facts(paused_side: PausedSide, number: int | None, now: float, width: int, body: bytes | None = None) -> list[Line]:
     """Details of a pause: side, URL, client, reasons, duration, and bytes.
 
     Args:
         body: the paused bytes; None while they are unknown. Of a message of a tool server they say what is called.
     """
-    told = [line(Span(f"{SIGN} {paused_name(held, number)} is paused", "warning strong"))]
-    told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
-    told += _message_facts(body) if held.is_tool_hop and body else ()
-    if held.client:
-        told.append(line(Span("client   ", "muted"), Span(clip(held.client, 100))))
-    for why in held.reasons:
+    told = [line(Span(f"{SIGN} {paused_name(paused_side, number)} is paused", "warning strong"))]
+    told.append(
+        line(
+            Span("to       " if paused_side.side == REQUEST else "from     ", "muted"), Span(clip(paused_side.url, 200))
+        )
+    )
+    told += _message_facts(body) if paused_side.is_tool_hop and body else ()
+    if paused_side.client:
+        told.append(line(Span("client   ", "muted"), Span(clip(paused_side.client, 100))))
+    for why in paused_side.reasons:
         told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
         facts = (f"breakpoint {why.kind}", why.rule, why.pointer)
         told.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
-    told.append(line(Span("paused   ", "muted"), Span(f"{clock(now - held.since)}   "), patience(held, now)))
-    if held.timeout is not None:
-        known = f" ({held.timeout_from})" if held.timeout_from else ""
-        told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
-    left = f", {held.sent:,} of them already forwarded" if held.sent else ", none forwarded yet"
-    told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
-    for lead, words in (("note     ", held.note), ("limit    ", held.limit)):
+    told.append(
+        line(Span("paused   ", "muted"), Span(f"{clock(now - paused_side.since)}   "), patience(paused_side, now))
+    )
+    if paused_side.timeout is not None:
+        known = f" ({paused_side.timeout_from})" if paused_side.timeout_from else ""
+        told.append(
+            line(Span("         ", "muted"), Span(f"its timeout is {clock(paused_side.timeout)}{known}", "muted"))
+        )
+    left = f", {paused_side.sent:,} of them already forwarded" if paused_side.sent else ", none forwarded yet"
+    told.append(line(Span("bytes    ", "muted"), Span(f"{count(paused_side.size, 'byte')}{left}")))
+    for lead, words in (("note     ", paused_side.note), ("limit    ", paused_side.limit)):
         if words:
             told.append(line(Span(lead, "muted"), Span(words)))
     return [piece for each in told for piece in _wrap_facts(each, width)]
@@ -275,11 +283,11 @@ DEEDS: Mapping[str, str] = {
 """Decision → its outcome in words."""
 
 
-def refusal_text(held: PausedSide, deed: str) -> str:
+def refusal_text(paused_side: PausedSide, deed: str) -> str:
     """Reason why a decision is not possible."""
-    can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
-    why = f": {held.limit}" if held.limit else ""
-    return f"this {held.side} cannot be {DEEDS[deed]}{why}; possible: {can}"
+    can = ", ".join(name for name in DEEDS if name in paused_side.deeds) or "nothing"
+    why = f": {paused_side.limit}" if paused_side.limit else ""
+    return f"this {paused_side.side} cannot be {DEEDS[deed]}{why}; possible: {can}"
 
 
 def point_line(name: str, says: str, *, is_armed: bool) -> Line:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class ReasoningView(View):
     """Ledger entries of a request: reasoning received, required and sent."""
 
-    def __init__(self, opened: ExchangeView) -> None:
-        self.opened = opened
-        self.ledger = opened.detail.ledger
-        self.facts = (opened.provisional_word, reasoning_summary(self.ledger), received_words(self.ledger))
+    def __init__(self, exchange_view: ExchangeView) -> None:
+        self.opened = exchange_view
+        self.ledger = exchange_view.detail.ledger
+        self.facts = (exchange_view.provisional_word, reasoning_summary(self.ledger), received_words(self.ledger))
 
     def count(self) -> int:
         return len(self.ledger.entries)

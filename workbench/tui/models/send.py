@@ -75,36 +75,36 @@ def request_name(node: BranchNode) -> str:
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
     """Title and promise, on one line if there is room, else on two; then facts."""
-    told = promise(target, 0, is_set=is_set)[0].text
-    room = width - cells(told) - 3
+    text = promise(target, 0, is_set=is_set)[0].text
+    room = width - cells(text) - 3
     if room < LEAST_TITLE and target.is_simulator:  # nothing leaves this program: the title says more
-        named = Span(f" {clip(title, width - cells(where(target)) - 3)}", "strong")
-        short = Span(f"{where(target)} ", "ok", cells(named.text) - width)
-        return [(named, short), (Span(" "), *facts)]
+        span = Span(f" {clip(title, width - cells(where(target)) - 3)}", "strong")
+        short = Span(f"{where(target)} ", "ok", cells(span.text) - width)
+        return [(span, short), (Span(" "), *facts)]
     if room < LEAST_TITLE:
         return [
             line(" ", *promise(target, 0, is_set=is_set)),
             (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts),
         ]
-    named = Span(f" {clip(title, room)}", "strong")
-    return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
+    span = Span(f" {clip(title, room)}", "strong")
+    return [line(span, *promise(target, width - cells(span.text), is_set=is_set)), (Span(" "), *facts)]
 
 
 def summary(prepared: PreparedRequest) -> Line:
     """Verdict, losses, protocol, model and size of the request as sent."""
     going = prepared.outgoing
-    judged = prepared.trial.judgement
-    sign, style = REQUEST_SIGNS[judged.verdict.value]
-    lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
+    judgement = prepared.trial.judgement
+    sign, style = REQUEST_SIGNS[judgement.verdict.value]
+    span = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
     loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
     corrected = corrected_words(prepared.choice.decided)
     told = " · ".join(
         f for f in (corrected, going.protocol, going.model, "streamed" if going.is_stream else "not streamed") if f
     )
     return line(
-        Span(f"{sign} {prepared.trial.contract.label} {judged.verdict.value}", style),
+        Span(f"{sign} {prepared.trial.contract.label} {judgement.verdict.value}", style),
         loose,
-        lost,
+        span,
         Span(f" · {told} · {size(len(going.request.body.raw))}", "muted"),
     )
 
@@ -160,9 +160,9 @@ def correction(each: Correction, here: str = "") -> PreflightNote:
     return PreflightNote(head, ((each.does, ""), *changed, (f"reason: {each.why}", "muted")), correction=each.name)
 
 
-def corrected_words(decided: Iterable[Correction]) -> str:
+def corrected_words(corrections: Iterable[Correction]) -> str:
     """Number of corrections, and of those switched off; empty if there are none."""
-    every = tuple(decided)
+    every = tuple(corrections)
     off = sum(not each.is_on for each in every)
     told = f"{count(len(every) - off, 'correction')}" if every else ""
     return f"{told}, {off} switched off" if off else told
@@ -211,14 +211,14 @@ def _verdict(prepared: PreparedRequest) -> PreflightNote:
     from workbench.contracts import refusal_of
 
     trial = prepared.trial
-    judged = trial.judgement
-    sign, style = REQUEST_SIGNS[judged.verdict.value]
+    judgement = trial.judgement
+    sign, style = REQUEST_SIGNS[judgement.verdict.value]
     label = trial.contract.label
-    head = line(Span(f"{sign} ", style), Span(f"{label} {judged.verdict.value}", f"{style} strong"))
-    if judged.finding is None:
-        words = "passes all checks of this contract" if judged.verdict.value == "accepts" else trial.contract.note
+    head = line(Span(f"{sign} ", style), Span(f"{label} {judgement.verdict.value}", f"{style} strong"))
+    if judgement.finding is None:
+        words = "passes all checks of this contract" if judgement.verdict.value == "accepts" else trial.contract.note
         return PreflightNote((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
-    found = judged.finding
+    found = judgement.finding
     answer = refusal_of(found, trial.contract)
     text = [(found.message, "")]
     if answer:

@@ -141,11 +141,11 @@ def answer_texts(decoded: DecodedExchange) -> tuple[tuple[str, str], ...]:
 
 def answer_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     """A response, each item with its kind in front."""
-    made: list[Line] = []
+    lines: list[Line] = []
     for kind, text in texts:
         told = wrap(text, width - KIND, "error" if kind == "error" else "", most=MOST_LINES) or [()]
-        made += [line(Span("" if n else kind, "role", KIND), *words) for n, words in enumerate(told)]
-    return made
+        lines += [line(Span("" if n else kind, "role", KIND), *words) for n, words in enumerate(told)]
+    return lines
 
 
 def _text(item: AnswerItem) -> str:
@@ -253,13 +253,13 @@ def verdict(comparison: ResponseComparison) -> Line:
             Span(f"! {exchange.note or 'the request was cancelled'}", "warning strong"), Span(f" · {was}", "muted")
         )
     if _is_fine(new) and comparison.after.unread:
-        said = Span(f"? {new}, but unreadable: {comparison.after.unread}", "warning strong")
-        return line(said, Span(f" · {was}", "muted"))
+        span = Span(f"? {new}, but unreadable: {comparison.after.unread}", "warning strong")
+        return line(span, Span(f" · {was}", "muted"))
     words, style = ("✓ accepted", "ok strong") if _is_fine(new) else ("✗ refused", "error strong")
     error = comparison.after.response.error if comparison.after.response else None
-    said = Span(f": {error.message}" if error else "", "error")
+    span = Span(f": {error.message}" if error else "", "error")
     differing = _differing(comparison) if _is_fine(old) == _is_fine(new) else ()
-    return line(Span(f"{words} ({new})", style), Span(f" · {was}", "muted"), *differing, said)
+    return line(Span(f"{words} ({new})", style), Span(f" · {was}", "muted"), *differing, span)
 
 
 def _differing(comparison: ResponseComparison) -> Line:

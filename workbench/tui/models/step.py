@@ -162,13 +162,13 @@ def _style(part: Part) -> str:
 
 def came(sent_request: SentRequest, side: str, width: int) -> list[Line]:
     """The IR of one side of a sent request."""
-    made: list[Line] = []
+    lines: list[Line] = []
     for node in sent_request.opened.outline.nodes:
         if node.side == side:
             head = node_line(node)
             is_long = side == RESPONSE and node.kind == "part" and cells(plain(head)) > width
-            made += [head, *(node_body(node, width) if is_long else ())]
-    return made
+            lines += [head, *(node_body(node, width) if is_long else ())]
+    return lines
 
 
 def title_of(state: SampleState | None, sent_request: SentRequest | None, side: str) -> str:

@@ -127,31 +127,31 @@ class StreamTable:
 
     def details(self, number: int, width: int, most: int) -> list[Line]:
         """Anomalies of an event, and its bytes; at most ``most`` lines."""
-        made: list[Line] = []
+        lines: list[Line] = []
         for anomaly in self.effects.anomalies.get(number, ())[:4]:
-            made += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
+            lines += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
         names = [name for group in self.departures.get(number, ()) for name in group.policies]
         if names:
-            made += wrap(f"≠ different message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
-        made += self._raw(number, width)
-        if len(made) > most:
-            made = [*made[: most - 1], line(Span(f"    … {len(made) - most + 1} more lines: z", "muted"))]
-        return made
+            lines += wrap(f"≠ different message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
+        lines += self._raw(number, width)
+        if len(lines) > most:
+            lines = [*lines[: most - 1], line(Span(f"    … {len(lines) - most + 1} more lines: z", "muted"))]
+        return lines
 
     def _raw(self, number: int, width: int) -> list[Line]:
-        made: list[Line] = []
+        lines: list[Line] = []
         event = self.events[number]
         data = self.decoded.response_text[event.start : event.end]
         if event.data is not None and self.decoded.framing is Framing.AWS:
             of = "its data, decoded from base64" if is_sealed(event) else "its data"
             head = f"a message of {count(len(data), 'byte')}, named {event.name or '(nothing)'}; {of}:"
-            made += wrap(head, width, "muted", indent=4, most=2)
+            lines += wrap(head, width, "muted", indent=4, most=2)
             data = event.data
         text = from_bytes(data[:RAW])
-        made += [(margin, data._replace(is_bytes=True)) for margin, data in wrap(text, width, "string", indent=4)]
+        lines += [(margin, data._replace(is_bytes=True)) for margin, data in wrap(text, width, "string", indent=4)]
         if len(data) > RAW:
-            made.append(line(Span(f"    … {count(len(data) - RAW, 'more byte')}", "muted")))
-        return made
+            lines.append(line(Span(f"    … {count(len(data) - RAW, 'more byte')}", "muted")))
+        return lines
 
     def holds(self, number: int, wanted: str) -> bool:
         """True if an event, or the description of its effect, contains the text; case is ignored."""
@@ -232,30 +232,34 @@ class StreamTable:
     def group_body(self, number: int, width: int) -> list[Line]:
         """A group in full."""
         group = self.groups[number]
-        made: list[Line] = []
+        lines: list[Line] = []
         if group.stopped:
-            made += wrap(group.words, width, "", indent=4, most=6)
+            lines += wrap(group.words, width, "", indent=4, most=6)
         for difference in group.differences[:20]:
-            made += wrap(f"· {difference.words}", width, "", indent=4, most=6)
+            lines += wrap(f"· {difference.words}", width, "", indent=4, most=6)
         for note in group.notes:
-            made += wrap(f"note: {note}", width, "muted", indent=4, most=3)
-        return made + wrap(f"after {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
+            lines += wrap(f"note: {note}", width, "muted", indent=4, most=3)
+        return lines + wrap(f"after {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
 
 
-def part_lines(part: Part, lit: Highlight | None, width: int) -> tuple[list[Line], int]:
+def part_lines(part: Part, highlight: Highlight | None, width: int) -> tuple[list[Line], int]:
     """An accumulated part: its head and its text. The second value is the line of the highlighted text."""
     glyph, style = _PART.get(type(part), (" ", ""))
-    head = [Span("▌ " if lit is not None else "  ", "accent"), Span(f"{glyph} ", style), Span(noun_of(part), style)]
+    head = [
+        Span("▌ " if highlight is not None else "  ", "accent"),
+        Span(f"{glyph} ", style),
+        Span(noun_of(part), style),
+    ]
     if isinstance(part, ToolCallIR):
         head.append(Span("  no id" if part.id is None else f"  {part.id or 'empty id'}", "muted"))
         head.append(_parses(part))
     if isinstance(part, Reasoning) and part.signature:
         head.append(Span(f"  signature of {len(part.signature):,} characters", "muted"))
     text = text_of(part)
-    if lit is None:
+    if highlight is None:
         start, end, light = max(0, len(text) - QUIET), len(text), Highlight(0, 0)
     else:
-        start, end, light = max(0, lit.start - BEFORE), min(len(text), lit.end + AFTER), lit
+        start, end, light = max(0, highlight.start - BEFORE), min(len(text), highlight.end + AFTER), highlight
     lines, inside = _lit_lines(text, start, end, light, width)
     before = [line(Span(f"      … {count(start, 'character')} before", "muted"))] if start else []
     after = [line(Span(f"      … {count(len(text) - end, 'character')} after", "muted"))] if end < len(text) else []
@@ -273,22 +277,22 @@ def _parses(call: ToolCallIR) -> Span:
     return Span(f"  {count(len(raw), 'character')}, valid JSON", "ok")
 
 
-def _lit_lines(text: str, start: int, end: int, lit: Highlight, width: int) -> tuple[list[Line], int]:
+def _lit_lines(text: str, start: int, end: int, highlight: Highlight, width: int) -> tuple[list[Line], int]:
     room, margin = max(8, width - 6), Span("      ")
-    made: list[Line] = []
+    lines: list[Line] = []
     first, at = 0, start
     while at < end:
         stop = text.find("\n", at, min(at + room, end))
         to = min(at + room, end) if stop < 0 else stop
         while to > at + 1 and cells(text[at:to]) > room:
             to -= max(1, (cells(text[at:to]) - room) // 8)
-        a, b = max(at, min(lit.start, to)), max(at, min(lit.end, to))
+        a, b = max(at, min(highlight.start, to)), max(at, min(highlight.end, to))
         if not first and a < b:
-            first = len(made) + 1
+            first = len(lines) + 1
         sign = (Span(" ⏎", "muted"),) if stop >= 0 and stop == to else ()
-        made.append((margin, Span(text[at:a]), Span(text[a:b], "lit"), Span(text[b:to]), *sign))
+        lines.append((margin, Span(text[at:a]), Span(text[a:b], "lit"), Span(text[b:to]), *sign))
         at = to + (stop >= 0 and stop == to)
-    return made, max(0, first - 1)
+    return lines, max(0, first - 1)
 
 
 def _added_text(deeds: Sequence[Effect]) -> Line:

@@ -114,18 +114,18 @@ def _tally(tally: Counter[str]) -> str:
     return f"{', '.join(words)} of {tally.total():,} providers"
 
 
-def dialect_line(judged: JudgedSchema, width: int, *, is_here: bool) -> Line:
+def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> Line:
     """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign."""
-    sign, style = SCHEMA_SIGNS[judged.verdict]
-    first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
+    sign, style = SCHEMA_SIGNS[judged_schema.verdict]
+    first = next((i for i in judged_schema.issues if i.effect == "refused"), next(iter(judged_schema.issues), None))
     where = f"{first.pointer}: " if first and first.pointer else ""
     reason = f"{where}{first.message}" if first else ""
     is_roomy = width >= ROOMY
     return line(
         Span(f"{sign} ", style),
-        Span(judged.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
+        Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
         " ",
-        *([Span(f"{judged.verdict} ", style, 9)] if is_roomy else []),
+        *([Span(f"{judged_schema.verdict} ", style, 9)] if is_roomy else []),
         Span(reason, "muted"),
     )
 
@@ -142,11 +142,11 @@ class DialectRows:
         self.listed = self.hidden = 0
         self._is_open = False
 
-    def arrange(self, judged: Sequence[JudgedSchema]) -> None:
+    def arrange(self, judged_schemas: Sequence[JudgedSchema]) -> None:
         """Set the dialects of a tool."""
-        accepting = sum(one.verdict == "accepted" for one in judged)
+        accepting = sum(one.verdict == "accepted" for one in judged_schemas)
         self.hidden = 0 if self._is_open or accepting <= FEW else accepting
-        self.listed = len(judged) - self.hidden
+        self.listed = len(judged_schemas) - self.hidden
 
     def open(self) -> None:
         """Give each dialect a row, from the next arrangement on."""
@@ -168,19 +168,19 @@ def accepting_line(number: int, others: int) -> Line:
     return line(Span(f"{sign} ", style), Span(words, "strong"), Span("  enter: list them", "muted"))
 
 
-def verdict_words(judged: JudgedSchema) -> str:
+def verdict_words(judged_schema: JudgedSchema) -> str:
     """Verdict of a dialect on a tool, in words."""
-    if judged.verdict == "changed" and not judged.lowered.steps:
-        what = "parts of the schema are accepted" if judged.lowered.parts else "the changed schema is accepted"
+    if judged_schema.verdict == "changed" and not judged_schema.lowered.steps:
+        what = "parts of the schema are accepted" if judged_schema.lowered.parts else "the changed schema is accepted"
         return f"changed: refused as sent, {what}"
-    return VERDICTS[judged.verdict]
+    return VERDICTS[judged_schema.verdict]
 
 
-def rows_of(judged: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:
+def rows_of(judged_schema: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:
     """Rows of a dialect: what it refuses and ignores, the changes, and the check that remains to be done locally."""
-    ordered = sorted(judged.issues, key=lambda issue: issue.effect != "refused")
+    ordered = sorted(judged_schema.issues, key=lambda issue: issue.effect != "refused")
     made = [_issue(issue, spans) for issue in ordered]
-    return (*made, *_change(judged.lowered, spans, ""))
+    return (*made, *_change(judged_schema.lowered, spans, ""))
 
 
 def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple[DialectRow, ...]:
@@ -257,7 +257,7 @@ def declared_title(judgement: ToolJudgement) -> Line:
     return line(f" Declared · {size(len(judgement.body))} ") if judgement.body else line(" Declared ")
 
 
-def lowered_title(judged: JudgedSchema, lowered: bytes, declared: bytes) -> Line:
+def lowered_title(judged_schema: JudgedSchema, lowered: bytes, declared: bytes) -> Line:
     """Title of the schema to declare instead."""
     same = "unchanged" if lowered == declared else size(len(lowered))
-    return line(f" For {judged.dialect.name} · {same} ")
+    return line(f" For {judged_schema.dialect.name} · {same} ")

@@ -45,15 +45,15 @@ class WritingWay(NamedTuple):
         return self.suffix == ".txt"
 
 
-def likeliest(studied: EditStudy, row: EditRow) -> WritingWay:
+def likeliest(study: EditStudy, row: EditRow) -> WritingWay:
     """Default way: text if the value has one, else JSON; raw bytes for the whole body."""
-    return as_text(studied, row) or as_json(studied, row) if row.pointer else as_bytes(studied, row)
+    return as_text(study, row) or as_json(study, row) if row.pointer else as_bytes(study, row)
 
 
-def as_text(studied: EditStudy, row: EditRow) -> WritingWay | None:
+def as_text(study: EditStudy, row: EditRow) -> WritingWay | None:
     """Way to write a string as its text; None if it has no text that can be written."""
     at = row.element.text_at
-    text = studied.text_of(row.element)
+    text = study.text_of(row.element)
     if at is None or text is None:
         return None
     try:
@@ -61,18 +61,18 @@ def as_text(studied: EditStudy, row: EditRow) -> WritingWay | None:
     except UnicodeEncodeError:  # half of a pair, which only JSON can spell
         return None
     is_line = row.element.kind is ElementKind.PARAMETER and "\n" not in text
-    decoded = studied.decoded_request
+    decoded = study.decoded_request
     return WritingWay(written, lambda made: operations.set_text(decoded, at, from_bytes(made)), "text", ".txt", is_line)
 
 
-def as_json(studied: EditStudy, row: EditRow) -> WritingWay:
+def as_json(study: EditStudy, row: EditRow) -> WritingWay:
     """Way to write a value as JSON, laid out if it is one long line. An edit changes only what differs.
 
     The whole body, and what is no JSON, as its bytes.
     """
-    raw, pointer, decoded = studied.json(row.pointer), row.pointer, studied.decoded_request
+    raw, pointer, decoded = study.json(row.pointer), row.pointer, study.decoded_request
     if not raw:
-        return as_bytes(studied, row)
+        return as_bytes(study, row)
     is_line = len(raw) <= ROOM and b"\n" not in raw
 
     def retold(made: bytes) -> Sequence[Change | Splice]:
@@ -92,11 +92,11 @@ def as_json(studied: EditStudy, row: EditRow) -> WritingWay:
     return WritingWay(raw, put, "JSON", is_line=is_line)
 
 
-def completes(studied: EditStudy, row: EditRow, way: WritingWay) -> Callable[[str, int], PlaceOffers] | None:
+def completes(study: EditStudy, row: EditRow, way: WritingWay) -> Callable[[str, int], PlaceOffers] | None:
     """What completes a value while it is written: text and offset → offers; None if the request cannot be read."""
-    if studied.meant.trial is None:
+    if study.meant.trial is None:
         return None
-    decoded, provider = studied.meant.trial.decoded, studied.provider
+    decoded, provider = study.meant.trial.decoded, study.provider
     if way.is_text:
         return lambda text, _: complete_text(decoded, provider, row.element.text_at or row.pointer, text)
     return lambda text, offset: complete(decoded, provider, row.pointer, text, offset)
@@ -127,14 +127,14 @@ def read(text: bytes) -> JsonValue:
         raise LocalProtocolError(str(error)) from error
 
 
-def as_bytes(studied: EditStudy, row: EditRow) -> WritingWay:
+def as_bytes(study: EditStudy, row: EditRow) -> WritingWay:
     """Way to write the bytes as sent; they may be invalid JSON.
 
     Raises:
         LocalProtocolError: the value is not in the body.
     """
-    span = studied.span(row.pointer)
+    span = study.span(row.pointer)
     if span is None:
         raise LocalProtocolError("the value is not in the body", where=row.pointer)
-    text, (start, end) = studied.text, span
+    text, (start, end) = study.text, span
     return WritingWay(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")

@@ -22,17 +22,17 @@ class ExchangePane(Pane):
     noted: Mapping[int, Line] = MappingProxyType({})
     """Marks and notes, by item."""
 
-    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
-        self.view = opened.views[self.id or ""] if opened else None
-        super().open(opened, why_not)
+    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
+        self.view = exchange_view.views[self.id or ""] if exchange_view else None
+        super().open(exchange_view, why_not)
         if self.view:
             self.entitle(*self.view.facts)
             self.opened_items |= self.view.open_at_first
             self.reload()
 
-    def grow(self, opened: ExchangeView) -> None:
-        self.view = opened.views[self.id or ""]
-        super().grow(opened)
+    def grow(self, exchange_view: ExchangeView) -> None:
+        self.view = exchange_view.views[self.id or ""]
+        super().grow(exchange_view)
         self.entitle(*self.view.facts)
 
     def count(self) -> int:

@@ -46,9 +46,9 @@ class FindingsPane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
+    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
         """Keep the list: it is that of the session, whatever exchange is open."""
-        self.opened = opened
+        self.opened = exchange_view
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
         self._lit_by = selection, lights

@@ -47,13 +47,13 @@ class OutlinePane(LineView):
         """The row under the cursor."""
         return self.rows[self.cursor] if self.rows else None
 
-    def show(self, studied: EditStudy, pointer: str | None = None) -> None:
+    def show(self, study: EditStudy, pointer: str | None = None) -> None:
         """Show another request.
 
         Args:
             pointer: new pointer of the cursor; None to leave it.
         """
-        self._studied = studied
+        self._studied = study
         self._lay_out()
         if pointer is None:
             self.reload()
@@ -124,9 +124,9 @@ class ChainPane(LineView):
         self._why = ""
         self.facts: tuple[str, ...] = ()
 
-    def show(self, studied: EditStudy) -> None:
+    def show(self, study: EditStudy) -> None:
         """Show the chain of another request."""
-        closure, ledger = studied.meant.closure, studied.meant.ledger
+        closure, ledger = study.meant.closure, study.meant.ledger
         self._calls = tuple(closure.lines) if closure else ()
         self._entries = tuple(ledger.entries) if ledger else ()
         self._why = "no calls, and no reasoning is required" if closure else "the request cannot be read"

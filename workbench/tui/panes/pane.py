@@ -26,9 +26,9 @@ class Pane(LineView):
     why_not = ""
     """Why no exchange is open."""
 
-    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
+    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
         """Show another exchange, or the reason that there is none."""
-        self.opened, self.why_not = opened, why_not
+        self.opened, self.why_not = exchange_view, why_not
         self.cursor = 0
         self.opened_items.clear()
         self.lit = self.related = frozenset()
@@ -36,9 +36,9 @@ class Pane(LineView):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self.entitle()
 
-    def grow(self, opened: ExchangeView) -> None:
+    def grow(self, exchange_view: ExchangeView) -> None:
         """Show more of the open exchange; cursor, open items and scroll position are kept."""
-        self.opened = opened
+        self.opened = exchange_view
         self.reload()
 
     def selection(self) -> ExchangeSelection | None:

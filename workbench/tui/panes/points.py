@@ -54,10 +54,10 @@ class PointsPane(LineView):
         row = self.rows[self.cursor] if self.cursor < len(self.rows) else None
         return row if row and (row.held or row.kind) else None
 
-    def find(self, held: PausedSide) -> None:
+    def find(self, paused_side: PausedSide) -> None:
         """Put the cursor on a paused side."""
         for number, row in enumerate(self.rows):
-            if row.held and row.key == (held.recorder, held.id):
+            if row.held and row.key == (paused_side.recorder, paused_side.id):
                 self.move_to(number)
 
     def move_to(self, item: int, *, center: bool = False) -> None:
@@ -84,16 +84,19 @@ FILTER = "filter …"
 
 
 def points(
-    held: Sequence[tuple[PausedSide, int | None]], kinds: Sequence[tuple[str, str]], armed: Sequence[str], now: float
+    paused_sides: Sequence[tuple[PausedSide, int | None]],
+    kinds: Sequence[tuple[str, str]],
+    armed: Sequence[str],
+    now: float,
 ) -> list[Point]:
     """All lines.
 
     Args:
-        held: paused sides, each with the number of its exchange.
+        paused_sides: paused sides, each with the number of its exchange.
         kinds: name and description of each breakpoint, including armed filters.
     """
-    made = [Point(None, "", pauses.row_heading()) if held else heading("nothing is paused")]
-    made += [Point(each, "", pauses.row(each, number, now)) for each, number in held]
+    made = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
+    made += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]
     made.append(heading("breakpoints"))
     made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
     made.append(

@@ -31,9 +31,9 @@ class TimelinePane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
+    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
         """Put the cursor on the exchange, and unfold the run that contains it."""
-        self._opened_index = opened.index if opened else None
+        self._opened_index = exchange_view.index if exchange_view else None
         if self.folds.reveal(self._opened_index):
             self.reload()
         self._light_opened(is_centered=True)
@@ -88,9 +88,9 @@ class TimelinePane(Pane):
 
     def go_to(self, position: int) -> None:
         """Put the cursor on a match; a run that contains it is unfolded."""
-        shown = self.state.visible
-        if 0 <= position < len(shown):
-            if self.folds.reveal(shown[position]):
+        visible = self.state.visible
+        if 0 <= position < len(visible):
+            if self.folds.reveal(visible[position]):
                 self.reload()
             super().go_to(self.folds.rows.item_of(position))
 

@@ -45,12 +45,12 @@ class WirePane(Pane):
 
     # The body and its rows.
 
-    def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
+    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
         self.marks = WireMarks()
         self.byte = 0
-        self._lay_out(opened)
-        super().open(opened, why_not)
-        if opened:
+        self._lay_out(exchange_view)
+        super().open(exchange_view, why_not)
+        if exchange_view:
             self._mark(())
 
     @property
@@ -72,11 +72,11 @@ class WirePane(Pane):
             self.content.side = side
             self.open(self.opened)
 
-    def grow(self, opened: ExchangeView) -> None:
-        self.opened = opened
-        self.content.grow(opened)
+    def grow(self, exchange_view: ExchangeView) -> None:
+        self.opened = exchange_view
+        self.content.grow(exchange_view)
         self._catch_up()
-        super().grow(opened)
+        super().grow(exchange_view)
 
     def _catch_up(self) -> None:
         """Lay out new bytes, after the earlier ones are laid out."""
@@ -99,11 +99,11 @@ class WirePane(Pane):
         elif is_at_end or cursor >= self.count():
             self._reveal(len(body) - 1 if is_at_end else self.byte)
 
-    def _lay_out(self, opened: ExchangeView | None) -> None:
+    def _lay_out(self, exchange_view: ExchangeView | None) -> None:
         self._awaited = None
         self.bytes.clear()
-        self.content.show(opened)
-        if opened is None:
+        self.content.show(exchange_view)
+        if exchange_view is None:
             return
         body = self.content.body
         self.bytes.make(self.content.view.make(body, self.text_width - self.content.margin), len(body))

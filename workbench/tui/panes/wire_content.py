@@ -43,19 +43,19 @@ class WireContent:
         self._is_whole = False
         self._digits = 1
 
-    def show(self, opened: ExchangeView | None) -> None:
+    def show(self, exchange_view: ExchangeView | None) -> None:
         """Show another exchange, or none; the view stays the same."""
-        self.opened, self.top = opened, []
-        if opened:
-            open_digits = OPEN_DIGITS if opened.row.summary.state == "open" else 0
-            self._digits = max(len(str(len(opened.decoded.events))), open_digits)
-            self._views = wire.ways(opened.decoded, self.side, is_whole=self._is_whole)
-            self.grow(opened)
+        self.opened, self.top = exchange_view, []
+        if exchange_view:
+            open_digits = OPEN_DIGITS if exchange_view.row.summary.state == "open" else 0
+            self._digits = max(len(str(len(exchange_view.decoded.events))), open_digits)
+            self._views = wire.ways(exchange_view.decoded, self.side, is_whole=self._is_whole)
+            self.grow(exchange_view)
 
-    def grow(self, opened: ExchangeView) -> None:
+    def grow(self, exchange_view: ExchangeView) -> None:
         """Show what has arrived of the same exchange."""
-        self.opened = opened
-        self.top = wire.head_lines(opened.decoded, self.side, with_headers=self._with_headers)
+        self.opened = exchange_view
+        self.top = wire.head_lines(exchange_view.decoded, self.side, with_headers=self._with_headers)
 
     def toggle_headers(self) -> bool:
         """Show the headers, or their number alone. Returns True if they are shown."""
@@ -141,18 +141,18 @@ class WireMarks:
     shown: tuple[StyledSpans, ...] = ()
     _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
 
-    def paint(self, opened: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
+    def paint(self, exchange_view: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
         """Sort the marks of a side for painting; ``is_received``: matches only, for the bytes as received."""
         self.related = related
         if is_received:
             self._found, self.shown = [], (StyledSpans("match", self.match),)
             return
-        self._found = [(s, StyledSpans(FOUND[s], spans)) for s, spans in opened.found[side].items()]
+        self._found = [(s, StyledSpans(FOUND[s], spans)) for s, spans in exchange_view.found[side].items()]
         self.shown = tuple(
             StyledSpans(style, spans)
             for style, spans in (
                 ("related", related),
-                ("block", opened.decoded.place_events(self.events).spans if self.events else ()),
+                ("block", exchange_view.decoded.place_events(self.events).spans if self.events else ()),
                 *((FOUND[severity], found.spans) for severity, found in reversed(self._found)),
                 ("lit", tuple(sorted(self.lit))),
                 ("match", self.match),

@@ -121,9 +121,9 @@ class Writing(TextArea):
         found = self._offered
         if found is None or self._chosen < 0:
             return False
-        written = found.offers[self._chosen].insertion
+        insertion = found.offers[self._chosen].insertion
         offset = self._offset()
-        return offset == found.start + len(written) and self.text[found.start : offset] == written
+        return offset == found.start + len(insertion) and self.text[found.start : offset] == insertion
 
     def action_complete(self) -> None:
         """Write what may be here; pressed again, the next of it instead."""
@@ -134,9 +134,9 @@ class Writing(TextArea):
             return
         end = found.end if self._chosen < 0 else found.start + len(found.offers[self._chosen].insertion)
         self._chosen = (self._chosen + 1) % len(found.offers)
-        written = found.offers[self._chosen].insertion
-        self.replace(written, self._place(found.start), self._place(end), maintain_selection_offset=False)
-        self.move_cursor(self._place(found.start + len(written)))
+        insertion = found.offers[self._chosen].insertion
+        self.replace(insertion, self._place(found.start), self._place(end), maintain_selection_offset=False)
+        self.move_cursor(self._place(found.start + len(insertion)))
         self._show_keys()
 
     def _offset(self) -> int:

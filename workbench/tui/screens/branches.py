@@ -278,8 +278,8 @@ class NodeComparison:
         """Compare the node under the cursor."""
         screen = self.screen
         row = screen.row_here
-        wanted = screen.marked_id or (row and row.node.parent)
-        other = next((b for b in screen.branches if b.node.id == wanted and not b.trials), None)
+        marked_id = screen.marked_id or (row and row.node.parent)
+        other = next((b for b in screen.branches if b.node.id == marked_id and not b.trials), None)
         if row is None or row.trials or other is None or other.node.id == row.node.id:
             self._show_none(row)
             return

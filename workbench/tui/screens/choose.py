@@ -72,9 +72,9 @@ class ImportProgress(Message):
 class ImportEnd(Message):
     """End of the import: a summary, or the error."""
 
-    def __init__(self, done: ImportSummary | None, error: Exception | None = None) -> None:
+    def __init__(self, import_summary: ImportSummary | None, error: Exception | None = None) -> None:
         super().__init__()
-        self.done = done
+        self.done = import_summary
         self.error = error
 
 

@@ -85,8 +85,8 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
         body = decoded.request_text if side == REQUEST else decoded.response_text
         places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in converted.losses)
         read = conversion.readable(converted.body, converted.content_type)
-        shown = ConversionView(index, side, decoded.protocol or "", body, converted, places, read)
-        return JobAnswer(lambda: screen.show_conversion(index, side, shown))
+        conversion_view = ConversionView(index, side, decoded.protocol or "", body, converted, places, read)
+        return JobAnswer(lambda: screen.show_conversion(index, side, conversion_view))
 
     return job
 

@@ -296,8 +296,8 @@ class ExportScreen(Screen[None]):
             if isinstance(exported, tuple):
                 return JobAnswer(lambda: self._take_result(number, exported))
             source = getattr(inspector.session, "path", None)
-            written = _work.write_export(exported, exporters.load(name), out, (source,) if source else ())
-            return JobAnswer(lambda: self._finish_writing(number, name, out, exported, written))
+            export = _work.write_export(exported, exporters.load(name), out, (source,) if source else ())
+            return JobAnswer(lambda: self._finish_writing(number, name, out, exported, export))
 
         self.session.inspecting.do(guard(job, lambda why: self._fail(f"not written: {why}", number)))
 

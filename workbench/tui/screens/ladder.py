@@ -85,8 +85,8 @@ class LadderSource(WorklistSource[LadderCall, "tuple[LadderRung, ...]"]):
         from workbench.toolcalls.arguments import steps
 
         if subject.found:
-            typed = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
-            return ladder.text_rungs(subject.found, steps(typed, subject.tool))
+            tool_call_ir = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
+            return ladder.text_rungs(subject.found, steps(tool_call_ir, subject.tool))
         if subject.call is None or subject.call.format in FREE_TEXT:
             return ()
         return ladder.rungs(steps(subject.call, subject.tool))

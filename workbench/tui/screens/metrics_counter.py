@@ -99,11 +99,11 @@ class MetricsCounter:
     def _count_paths(self, number: int, paths: Sequence[Path]) -> None:
         worker, post = get_current_worker(), self.screen.post_message
         try:
-            listed = load_prices()
-            self.date = listed.date
+            prices = load_prices()
+            self.date = prices.date
             found = list(files(paths))
             post(MetricsProgress(number, len(found), None))
-            for one in gather(found, listed):
+            for one in gather(found, prices):
                 if worker.is_cancelled:
                     return
                 post(MetricsProgress(number, len(found), one))
@@ -117,9 +117,9 @@ class MetricsCounter:
 
         def job(inspector: Inspector) -> JobAnswer:
             if not tallies:
-                listed = load_prices()
-                self.date = listed.date
-                tallies.append(Tally(listed))
+                prices = load_prices()
+                self.date = prices.date
+                tallies.append(Tally(prices))
             has_more = tallies[0].count_slice(inspector)
             session.post_message(InspectedRows(tuple(inspector.rows)))
             return JobAnswer(lambda: self._take_slice(job, tallies[0], has_more=has_more))

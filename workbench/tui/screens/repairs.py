@@ -33,7 +33,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     Args:
         finding: finding to repair.
-        offered: its repairs, at least one, the best first.
+        repair_offers: its repairs, at least one, the best first.
     """
 
     CSS_PATH = "repairs.tcss"
@@ -43,11 +43,11 @@ class RepairsScreen(Screen["RepairOffer | None"]):
     changes = getters.query_one("#mended", ChangesPane)
     hunks = getters.query_one("#mended-bytes", HunksPane)
 
-    def __init__(self, finding: Finding, offered: Sequence[RepairOffer]) -> None:
+    def __init__(self, finding: Finding, repair_offers: Sequence[RepairOffer]) -> None:
         super().__init__()
         self.search = search_of(self)
         self.finding = finding
-        self.offered = offered
+        self.offered = repair_offers
         self.number = 0
         self.places: Places | None = None
 

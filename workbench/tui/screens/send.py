@@ -190,8 +190,8 @@ class SendScreen(Screen[bool]):
         is_own = fact is not None and fact.is_own
         text = (shown.own if is_own else shown.trial.decoded).request_text
         if text != self._in_body:
-            lost = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
-            self.body.show(text, (StyledSpans("doubtful", lost),) if is_own else (), "the request has no body")
+            spans = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
+            self.body.show(text, (StyledSpans("doubtful", spans),) if is_own else (), "the request has no body")
             self._in_body = text
         which = f"{shown.own.protocol or 'raw'}, original" if is_own else f"{shown.outgoing.protocol or 'raw'}, as sent"
         self.body.title(line(f" Request · {which} · {size(len(text))} "))

@@ -295,20 +295,20 @@ class StreamScreen(Screen["int | None"]):
         self.dismiss(None)
 
 
-def why_not(opened: ExchangeView) -> str:
+def why_not(exchange_view: ExchangeView) -> str:
     """Reason that there is no stream to step through; empty if there is one."""
-    if opened.decoded.is_arriving and not opened.decoded.response_text:
+    if exchange_view.decoded.is_arriving and not exchange_view.decoded.response_text:
         return "no response data yet"
-    if opened.decoded.exchange.response is None:
+    if exchange_view.decoded.exchange.response is None:
         return "there is no response"
-    if not opened.decoded.events:
+    if not exchange_view.decoded.events:
         return "the response is not a stream; it has one body"
-    return "" if opened.decoded.response else f"the stream is not decoded: {opened.decoded.protocol_from}"
+    return "" if exchange_view.decoded.response else f"the stream is not decoded: {exchange_view.decoded.protocol_from}"
 
 
-def selected_event(opened: ExchangeView, selection: ExchangeSelection | None) -> int | None:
+def selected_event(exchange_view: ExchangeView, selection: ExchangeSelection | None) -> int | None:
     """Event of a selection; None if it has none, or is on the event still arriving (the end is shown then)."""
     if selection is None or selection.side != "response" or not selection.events:
         return None
-    is_growing = opened.decoded.is_arriving and opened.decoded.events[-1].number in selection.events
+    is_growing = exchange_view.decoded.is_arriving and exchange_view.decoded.events[-1].number in selection.events
     return None if is_growing else selection.events[0]

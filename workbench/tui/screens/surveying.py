@@ -117,8 +117,8 @@ class SurveyScreen(Screen[None]):
 
     def _show_below(self) -> None:
         found = self.found
-        chosen = self.group or (found.groups[self.listing.cursor] if found and found.groups else None)
-        self.query_one("#below", Bar).show(surveys.details(chosen, found.weeks if found else (), self.size.width))
+        group = self.group or (found.groups[self.listing.cursor] if found and found.groups else None)
+        self.query_one("#below", Bar).show(surveys.details(group, found.weeks if found else (), self.size.width))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if self.group is None and self.found and self.listing.cursor < len(self.found.groups):

@@ -55,12 +55,12 @@ class HistorySearch:
         if len(self._known) != len(seen):
             self._known = frozenset(seen)
         repeated = self._earlier.closest(text) if len(text) >= SMALL else None
-        done = self._continue(text, repeated) if repeated else None
-        if done is None:
-            done = _result_of(search(text, self._known), self._known)
+        result = self._continue(text, repeated) if repeated else None
+        if result is None:
+            result = _result_of(search(text, self._known), self._known)
         if len(text) >= SMALL:
-            self._earlier.remember(text, done, repeated)
-        return done.secrets
+            self._earlier.remember(text, result, repeated)
+        return result.secrets
 
     def _continue(self, text: bytes, repeated: Repetition[_Result]) -> _Result | None:
         """Result for a text of which an earlier one is known; None if the whole text must be searched."""

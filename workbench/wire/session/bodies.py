@@ -120,10 +120,10 @@ class BodyStore:
         return int(row[0]) if row else None
 
     def _insert(self, statement: str, row: tuple[bytes, int, bytes], cache: dict[bytes, int]) -> int:
-        made = self._db.execute(statement, row).lastrowid
-        assert made is not None
-        _keep(cache, row[0], made)
-        return made
+        lastrowid = self._db.execute(statement, row).lastrowid
+        assert lastrowid is not None
+        _keep(cache, row[0], lastrowid)
+        return lastrowid
 
 
 def whole(raw: bytes) -> CutBody:

@@ -71,9 +71,9 @@ def _digest(exchange: Exchange, *, has_answer: bool) -> str:
     request, response = exchange.request, exchange.response if has_answer else None
     head = (request.method, request.url) if request else ("", "")
     status = response.status if response else 0
-    asked, answered = request.body.raw if request else b"", response.body.raw if response else b""
-    words = "\0".join((*head, str(status), repr(exchange.started_at), str(len(asked))))
-    return _hash(words, asked, answered)
+    raw, answered = request.body.raw if request else b"", response.body.raw if response else b""
+    words = "\0".join((*head, str(status), repr(exchange.started_at), str(len(raw))))
+    return _hash(words, raw, answered)
 
 
 def _before_ids(exchange: Exchange) -> str:

@@ -133,12 +133,12 @@ def merge_about(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]
     return {**about, **{word: " · ".join(values) for word, values in said.items()}}
 
 
-def _is_there(noted: _WriterRow, file: str) -> bool:
-    return noted.file == file and is_alive(noted.mark)
+def _is_there(writer_row: _WriterRow, file: str) -> bool:
+    return writer_row.file == file and is_alive(writer_row.mark)
 
 
-def _note(db: sqlite3.Connection, one: str, noted: _WriterRow) -> None:
-    told = json.dumps({**noted._asdict(), "about": dict(noted.about)})
+def _note(db: sqlite3.Connection, one: str, writer_row: _WriterRow) -> None:
+    told = json.dumps({**writer_row._asdict(), "about": dict(writer_row.about)})
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writer {one}", told))
 
 

@@ -172,8 +172,8 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
 def _choice_json(choice: ToolChoice) -> JsonValue:
     if choice.mode == "other":
         return choice.value
-    sent = choice.value if isinstance(choice.value, dict) else {}
-    return sent | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
+    value = choice.value if isinstance(choice.value, dict) else {}
+    return value | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
 
 
 def _tool_json(tool: ToolDef) -> dict[str, JsonValue]:

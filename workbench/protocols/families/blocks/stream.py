@@ -114,9 +114,9 @@ class BlockStreamDecoder:
         if message and not isinstance(content, list):
             self._fault("stream.block-order", "the message in message_start has no 'content' list", number)
         for n, block in enumerate(content if isinstance(content, list) else ()):
-            self._latest[n] = opened = StreamedBlock(block, number, f"/message/content/{n}")
-            self._blocks.append(opened)
-            self.growing.append(opened)
+            self._latest[n] = streamed_block = StreamedBlock(block, number, f"/message/content/{n}")
+            self._blocks.append(streamed_block)
+            self.growing.append(streamed_block)
 
     def _abandon(self, number: int) -> None:
         """A stream that starts again: earlier events belong to an abandoned attempt."""

@@ -44,10 +44,10 @@ class Track:
 
     def text(self) -> str:
         """The joined text. A surrogate pair split between two pieces becomes one character."""
-        joined = self.pieces.text
-        if not joined.isascii() and _SPLIT_PAIR.search(joined):
-            return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-        return joined
+        text = self.pieces.text
+        if not text.isascii() and _SPLIT_PAIR.search(text):
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return text
 
 
 class StreamedBlock:

@@ -130,11 +130,11 @@ def _choice(choice: ToolChoice | None) -> JsonValue:
         return choice and choice.value
     if choice.mode != "tool":
         same = isinstance(choice.value, str) and MODES.get(choice.value) == choice.mode
-        return choice.value if same else next(sent for sent, mode in MODES.items() if mode == choice.mode)
-    sent = choice.value if isinstance(choice.value, dict) else {"type": "function", "function": {}}
-    key = "custom" if sent.get("type") == "custom" else "function"
-    inner = sent.get(key)
-    return {**sent, key: {**inner, "name": choice.name}} if isinstance(inner, dict) else {**sent, "name": choice.name}
+        return choice.value if same else next(value for value, mode in MODES.items() if mode == choice.mode)
+    value = choice.value if isinstance(choice.value, dict) else {"type": "function", "function": {}}
+    key = "custom" if value.get("type") == "custom" else "function"
+    inner = value.get(key)
+    return {**value, key: {**inner, "name": choice.name}} if isinstance(inner, dict) else {**value, "name": choice.name}
 
 
 _THINKING_KEY = "thinking"

@@ -431,12 +431,12 @@ class Contents:
                 self.items.append(StreamedListEntry(block))
 
     def _think(self, block: dict[str, JsonValue], event: int, pointer: str) -> None:
-        item, said = self._last("thinking"), block["thinking"]
+        item, thinking = self._last("thinking"), block["thinking"]
         item.rest.update((k, v) for k, v in block.items() if k != "thinking")
-        if isinstance(said, str):
-            item.add("/thinking/0/text", said, event, pointer)
+        if isinstance(thinking, str):
+            item.add("/thinking/0/text", thinking, event, pointer)
             return
-        for n, chunk in enumerate(said):
+        for n, chunk in enumerate(thinking):
             text = chunk.get("text") if isinstance(chunk, dict) else None
             if isinstance(text, str):
                 item.add("/thinking/0/text", text, event, f"{pointer}/{n}/text")

@@ -37,7 +37,7 @@ _CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 def write_request(request: ModelRequest) -> dict[str, JsonValue]:
     """The body of a request in normal form."""
     body: dict[str, JsonValue] = {} if request.model is None else {"model": request.model}
-    body["messages"] = [*_system(request.system), *(m for said in request.messages for m in _messages(said))]
+    body["messages"] = [*_system(request.system), *(m for message in request.messages for m in _messages(message))]
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     if request.tool_choice:

@@ -236,10 +236,10 @@ class GrowingPart(StreamedPart):
         return self.pieces.segments() if suffix == "/text" else ()
 
     def copy(self) -> GrowingPart:
-        made = GrowingPart(is_thought=self.is_thought)
-        made.is_over = self.is_over
-        made.pieces = self.pieces.__deepcopy__(None)
-        return made
+        growing_part = GrowingPart(is_thought=self.is_thought)
+        growing_part.is_over = self.is_over
+        growing_part.pieces = self.pieces.__deepcopy__(None)
+        return growing_part
 
 
 class StreamedFunctionCall(StreamedPart):
@@ -294,9 +294,9 @@ class StreamedFunctionCall(StreamedPart):
         return tuple(dict.fromkeys(b for b in brought if isinstance(b, str) and b))
 
     def copy(self) -> StreamedFunctionCall:
-        made = StreamedFunctionCall()
-        made.chunks, made.is_open = self.chunks.copy(), self.is_open
-        return made
+        streamed_function_call = StreamedFunctionCall()
+        streamed_function_call.chunks, streamed_function_call.is_open = self.chunks.copy(), self.is_open
+        return streamed_function_call
 
 
 class Candidate:
@@ -316,11 +316,11 @@ class Candidate:
 
     def copy(self, note: Note) -> Candidate:
         """The same, to continue by itself."""
-        made = Candidate(note)
-        made.beside, made.extra, made.role = self.beside.copy(), self.extra.copy(), self.role
-        made.finish_events = self.finish_events.copy()
-        made.items = [item.copy() for item in self.items]
-        return made
+        candidate = Candidate(note)
+        candidate.beside, candidate.extra, candidate.role = self.beside.copy(), self.extra.copy(), self.role
+        candidate.finish_events = self.finish_events.copy()
+        candidate.items = [item.copy() for item in self.items]
+        return candidate
 
     def feed(self, parts: list[JsonValue], event: int, origin: str, *, is_list: bool = True) -> None:
         """Take the parts of a chunk, at ``origin`` in its data."""

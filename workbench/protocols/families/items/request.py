@@ -226,9 +226,9 @@ def choice_json(choice: ToolChoice | None) -> JsonValue:
     if choice is None or choice.mode == "other":
         return choice and choice.value
     if choice.mode == "tool":
-        sent = choice.value if isinstance(choice.value, dict) else {}
-        return {"type": "function", **sent, "name": choice.name}
-    return next(sent for sent, mode in MODES.items() if mode == choice.mode)
+        value = choice.value if isinstance(choice.value, dict) else {}
+        return {"type": "function", **value, "name": choice.name}
+    return next(value for value, mode in MODES.items() if mode == choice.mode)
 
 
 def _thinking(value: JsonValue) -> str | None:
@@ -242,8 +242,8 @@ def _previous(body: Mapping[str, JsonValue]) -> str | None:
     """The answer or conversation that the server is trusted to remember."""
     found = body.get("previous_response_id")
     if found is None:
-        held = body.get("conversation")
-        found = held.get("id") if isinstance(held, dict) else held
+        conversation = body.get("conversation")
+        found = conversation.get("id") if isinstance(conversation, dict) else conversation
     return found if isinstance(found, str) else None
 
 
@@ -286,11 +286,11 @@ def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
     return {"status": response.finish_reason}
 
 
-def settle_tools(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
+def settle_tools(request: ModelRequest, before: ModelRequest, model_request: ModelRequest) -> ModelRequest:
     """The request as edited; tools that nobody touched are as their items state now."""
     if differs(_item_tools(request), _item_tools(before)):
         return request
-    return replace(request, tools=(*_request_tools(request), *_item_tools(written)))
+    return replace(request, tools=(*_request_tools(request), *_item_tools(model_request)))
 
 
 def _request_tools(request: ModelRequest) -> tuple[ToolDef, ...]:

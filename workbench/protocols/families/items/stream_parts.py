@@ -86,22 +86,22 @@ class StreamedItem:
             self._sizes[key] = self._places[key, number] + 1
         return f"{key}/{self._places[key, number]}"
 
-    def say(self, said: WholeValue) -> None:
+    def say(self, whole_value: WholeValue) -> None:
         """Take a whole value."""
-        self._said.setdefault(said.at, []).append(said)
-        if not said.at:
-            self.whole = said
-            if isinstance(said.value, dict) and isinstance(said.value.get("type"), str):
-                self.kind = said.value["type"]
+        self._said.setdefault(whole_value.at, []).append(whole_value)
+        if not whole_value.at:
+            self.whole = whole_value
+            if isinstance(whole_value.value, dict) and isinstance(whole_value.value.get("type"), str):
+                self.kind = whole_value.value["type"]
 
-    def say_string(self, said: WholeValue, event: dict[str, JsonValue]) -> None:
+    def say_string(self, whole_value: WholeValue, event: dict[str, JsonValue]) -> None:
         """Take a whole string; the end of arguments also has name and id of the call, which may be nowhere else."""
-        self.say(said)
-        self.mark(said.at, said.event)
+        self.say(whole_value)
+        self.mark(whole_value.at, whole_value.event)
         for key in ("name", "call_id") if self.whole is None else ():
             if isinstance(event.get(key), str):
-                self.say(WholeValue(f"/{key}", event[key], said.event, f"/{key}", is_last=True))
-                self.mark(f"/{key}", said.event)
+                self.say(WholeValue(f"/{key}", event[key], whole_value.event, f"/{key}", is_last=True))
+                self.mark(f"/{key}", whole_value.event)
 
     def grow(self, at: str) -> Pieces:
         """The string at a pointer, which arrives in pieces."""

@@ -155,8 +155,8 @@ class ItemWriter:
         assert self._item is not None
         return {"output_index": len(self._items), "item_id": self._item.get("id", "")}
 
-    def _open_item(self, begun: Item) -> bytes:
-        self._item = begun | {"status": "in_progress"} if "status" in begun else begun
+    def _open_item(self, item: Item) -> bytes:
+        self._item = item | {"status": "in_progress"} if "status" in item else item
         self._place = self._own()
         return self._event("response.output_item.added", output_index=len(self._items), item=self._item)
 

@@ -167,8 +167,8 @@ class StepSender:
             judgement = stepping.judge_last([*exchanges, exchange], label)
             status = exchange.response.status if exchange.response else None
             names = tuple(call.name or "(no name)" for call in after.calls)
-            done = StepRecord(loop, before, pending, None, status, names, judgement, exchange.note)
-            return Delivery(lambda: stepper.advance(after, done))
+            record = StepRecord(loop, before, pending, None, status, names, judgement, exchange.note)
+            return Delivery(lambda: stepper.advance(after, record))
 
         session.inspecting.do(guard(job, stepper.say))
 

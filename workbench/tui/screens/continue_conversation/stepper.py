@@ -152,11 +152,11 @@ class Stepper:
         else:
             self.screen.notify(visible(f"{step.text} · u: undo"), markup=False)
 
-    def advance(self, loop: ConversationLoop, done: StepRecord) -> None:
+    def advance(self, loop: ConversationLoop, record: StepRecord) -> None:
         """Note a step that is done, and find the next one."""
         if not is_open(self.screen):
             return
-        self.done.append(done)
+        self.done.append(record)
         self.loop = loop
         self.look()
 

@@ -133,10 +133,10 @@ def judge_last(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
     return judge(row.findings, inspector.detail(row.index).contract) if row.protocol else None
 
 
-def title(done: Sequence[StepRecord]) -> str:
+def title(records: Sequence[StepRecord]) -> str:
     """Title of a request: the tool results that it adds."""
     results = 0
-    for each in reversed(done):
+    for each in reversed(records):
         if not isinstance(each.pending.step, AnswerCall):
             break
         results += 1

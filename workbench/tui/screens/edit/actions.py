@@ -33,16 +33,16 @@ class EditActions:
     def remove(self) -> None:
         """Remove the element."""
 
-        def make(studied: EditStudy, row: EditRow) -> Edit:
-            return operations.remove(studied.decoded_request, row.pointer), f"{row.name} removed", None
+        def make(study: EditStudy, row: EditRow) -> Edit:
+            return operations.remove(study.decoded_request, row.pointer), f"{row.name} removed", None
 
         self.screen.flow.change(make, ElementAction.REMOVE)
 
     def duplicate(self) -> None:
         """Put a copy of the element after it."""
 
-        def make(studied: EditStudy, row: EditRow) -> Edit:
-            changes = operations.duplicate(studied.decoded_request, row.pointer)
+        def make(study: EditStudy, row: EditRow) -> Edit:
+            changes = operations.duplicate(study.decoded_request, row.pointer)
             return changes, f"{row.name} duplicated", beside(row.pointer, 1)
 
         self.screen.flow.change(make, ElementAction.DUPLICATE)
@@ -50,8 +50,8 @@ class EditActions:
     def shift(self, by: int) -> None:
         """Move the element within its list."""
 
-        def make(studied: EditStudy, row: EditRow) -> Edit:
-            changes = operations.move(studied.decoded_request, row.pointer, by)
+        def make(study: EditStudy, row: EditRow) -> Edit:
+            changes = operations.move(study.decoded_request, row.pointer, by)
             return changes, f"{row.name} moved {'down' if by > 0 else 'up'}", beside(row.pointer, by)
 
         self.screen.flow.change(make, ElementAction.DOWN if by > 0 else ElementAction.UP)
@@ -65,8 +65,8 @@ class EditActions:
             self.screen.flow.refuse("only parameters can be renamed")
             return
 
-        def make(name: str, studied: EditStudy, row: EditRow) -> Edit:
-            changes = operations.rename(studied.decoded_request, row.pointer, name)
+        def make(name: str, study: EditStudy, row: EditRow) -> Edit:
+            changes = operations.rename(study.decoded_request, row.pointer, name)
             return changes, f"{row.name} renamed", f"{parent_pointer(row.pointer)}/{name}"
 
         def apply(name: str | None) -> None:
@@ -82,15 +82,15 @@ class EditActions:
 
         screen = self.screen
 
-        def make(wanted: Addition, studied: EditStudy) -> Edit:
-            addition = additions.add(studied.decoded_request, screen.outline.rows, screen.outline.cursor, wanted)
+        def make(wanted: Addition, study: EditStudy) -> Edit:
+            addition = additions.add(study.decoded_request, screen.outline.rows, screen.outline.cursor, wanted)
             return addition.splices, f"{wanted.choice} added", addition.pointer
 
-        def add(wanted: Addition | None) -> None:
-            if wanted:
-                screen.study.when_settled(lambda studied: screen.flow.put(studied, lambda: make(wanted, studied)))
+        def add(addition: Addition | None) -> None:
+            if addition:
+                screen.study.when_settled(lambda studied: screen.flow.put(studied, lambda: make(addition, studied)))
 
-        def ask(studied: EditStudy) -> None:
+        def ask(study: EditStudy) -> None:
             screen.app.push_screen(AddScreen(additions.choices(screen.outline.rows, screen.outline.cursor)), add)
 
         screen.study.when_settled(ask)
@@ -111,23 +111,23 @@ class EditActions:
         """Look for repairs of all findings of the request."""
         screen = self.screen
 
-        def do(studied: EditStudy) -> None:
+        def do(study: EditStudy) -> None:
             def job(inspector: Inspector) -> JobAnswer:
                 from workbench.tui.repair_offers import look
 
-                found = studied.told.findings
-                offered = [o for f in found for o in look(inspector, f, studied.request, studied.told.contract)]
-                return JobAnswer(partial(self._show_repairs, studied, offered))
+                found = study.told.findings
+                offered = [o for f in found for o in look(inspector, f, study.request, study.told.contract)]
+                return JobAnswer(partial(self._show_repairs, study, offered))
 
-            if not studied.told.findings:
-                screen.flow.refuse(f"nothing to repair: no findings under {studied.told.contract}")
+            if not study.told.findings:
+                screen.flow.refuse(f"nothing to repair: no findings under {study.told.contract}")
                 return
             screen.say("looking for repairs …")
             screen.session.inspecting.do(guard(job, screen.flow.refuse))
 
         screen.study.when_settled(do)
 
-    def _show_repairs(self, studied: EditStudy, offered: list[RepairOffer]) -> None:
+    def _show_repairs(self, study: EditStudy, repair_offers: list[RepairOffer]) -> None:
         from workbench.tui.screens.repairs import RepairsScreen
 
         screen = self.screen
@@ -136,11 +136,11 @@ class EditActions:
             if choice:
                 screen.study.when_settled(lambda studied: screen.flow.commit(choice.request, choice.repair.title))
 
-        if not screen.is_current or studied is not screen.judged_request:
+        if not screen.is_current or study is not screen.judged_request:
             return
-        screen.say("" if offered else "no known repair satisfies the contract")
-        if offered:
-            screen.app.push_screen(RepairsScreen(studied.told.findings[0], offered), apply)
+        screen.say("" if repair_offers else "no known repair satisfies the contract")
+        if repair_offers:
+            screen.app.push_screen(RepairsScreen(study.told.findings[0], repair_offers), apply)
 
     def export(self) -> None:
         """Export the request."""

@@ -62,11 +62,11 @@ class RequestStudy:
 
         self.screen.session.inspecting.do(guard(job, self._fail))
 
-    def _take(self, studied: EditStudy) -> None:
+    def _take(self, study: EditStudy) -> None:
         self._asked = None
         if self.screen.is_attached:
-            self.latest = studied
-            self.screen.contents.show(studied)
+            self.latest = study
+            self.screen.contents.show(study)
             self.run_waiting()
             self._continue()
 
@@ -149,22 +149,22 @@ class EditFlow:
             action: action that the element has to support; None for any.
         """
 
-        def do(studied: EditStudy) -> None:
+        def do(study: EditStudy) -> None:
             row = self.screen.outline.here
             if row is None:
                 return
             if action and action not in row.element.actions:
                 self.refuse(f"{action}: not possible for {row.name}" if row.pointer else "select an element first")
             else:
-                self.put(studied, lambda: make(studied, row))
+                self.put(study, lambda: make(study, row))
 
         self.screen.study.when_settled(do)
 
-    def put(self, studied: EditStudy, make: Callable[[], Edit]) -> bool:
+    def put(self, study: EditStudy, make: Callable[[], Edit]) -> bool:
         """Save an edit of a judged request. Returns False, with a notice, if it cannot be made."""
         try:
             changes, title, pointer = make()
-            self.commit(apply_changes(studied.request, studied.text, changes), title, pointer)
+            self.commit(apply_changes(study.request, study.text, changes), title, pointer)
         except WorkbenchError as error:
             self.refuse(str(error))
             return False
@@ -188,7 +188,7 @@ class EditFlow:
     def _move(self, ask: Callable[..., None], why_none: str) -> None:
         """Go to another node of the tree; ``ask`` finds it, ``why_none`` is shown if there is none."""
 
-        def do(studied: EditStudy) -> None:
+        def do(study: EditStudy) -> None:
             self.screen.study.is_moving = True
             ask(self.screen.node, partial(self._arrive, why_none), self._not_moved)
 

@@ -37,36 +37,36 @@ class EditContents:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
-    def show(self, studied: EditStudy) -> None:
+    def show(self, study: EditStudy) -> None:
         """Show a judged request."""
         screen = self.screen
-        compared = RequestComparison(screen.index, screen.index, studied.difference)
-        screen.verdict.show(edit.study_notes(studied), f"no findings under {studied.contract}")
-        screen.chain.show(studied)
-        screen.meaning.show(compared, studied.places)
-        screen.hunks.show(compared, studied.places)
-        found = studied.difference
-        self.entitle("verdict", "Verdict", studied.told.verdict.value)
+        compared = RequestComparison(screen.index, screen.index, study.difference)
+        screen.verdict.show(edit.study_notes(study), f"no findings under {study.contract}")
+        screen.chain.show(study)
+        screen.meaning.show(compared, study.places)
+        screen.hunks.show(compared, study.places)
+        found = study.difference
+        self.entitle("verdict", "Verdict", study.told.verdict.value)
         self.entitle("chain", "Chain", *screen.chain.facts)
         self.entitle("meaning", "Meaning", f"{len(screen.meaning.changes):,}")
         self.entitle("bytes", "Bytes", f"{len(found.hunks):,}")
         if screen.study.is_settled:
-            screen.outline.show(studied, screen.pointer)
+            screen.outline.show(study, screen.pointer)
             screen.pointer = None
             self.show_value()
         screen.show_headline()
 
     def show_value(self) -> None:
         """Show the value of the row under the cursor."""
-        row, studied = self.screen.outline.here, self.screen.judged_request
-        if row is None or studied is None:
+        row, judged_request = self.screen.outline.here, self.screen.judged_request
+        if row is None or judged_request is None:
             return
-        body = text_bytes(studied.text_of(row.element))
+        body = text_bytes(judged_request.text_of(row.element))
         value = self.screen.value
-        value.show(studied.value(row.pointer) if body is None else body, why="empty")
-        if not row.pointer and studied.broken_at is not None:
-            value.mark_range(((studied.broken_at, studied.broken_at + 1),))
-        self.entitle("value", "Value", row.name, clip(studied.hint(row.pointer), MOST_HINT))
+        value.show(judged_request.value(row.pointer) if body is None else body, why="empty")
+        if not row.pointer and judged_request.broken_at is not None:
+            value.mark_range(((judged_request.broken_at, judged_request.broken_at + 1),))
+        self.entitle("value", "Value", row.name, clip(judged_request.hint(row.pointer), MOST_HINT))
 
     def entitle(self, name: str, *facts: str) -> None:
         """Put the digit of a pane and its title on the border."""

@@ -64,12 +64,12 @@ class EditPausedScreen(EditScreen):
     def action_send(self) -> None:
         self.study.when_settled(self._pass)
 
-    def _pass(self, studied: EditStudy) -> None:
+    def _pass(self, study: EditStudy) -> None:
         recorded = self._root.exchange.request
         assert recorded
         marks = [mark for mark in recorded.redactions if mark.where == "body"]
         try:
-            body = with_secrets(studied.text, text_of(recorded), self._body, marks)
+            body = with_secrets(study.text, text_of(recorded), self._body, marks)
         except WorkbenchError as error:
             self.flow.refuse(str(error))
             return

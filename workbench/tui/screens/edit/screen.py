@@ -222,11 +222,13 @@ def _first_change(difference: Difference) -> str:
     return ""
 
 
-def begin_repaired(session: SessionScreen, finding: Finding, offered: RepairOffer) -> None:
+def begin_repaired(session: SessionScreen, finding: Finding, repair_offer: RepairOffer) -> None:
     """Apply a repair to the shown request as a branch, and open the edit screen on it."""
 
     def apply_repair(node: BranchNode) -> None:
-        session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
+        session.branches.commit(
+            node, repair_offer.request, repair_offer.repair.title, lambda _: begin(session, node.index, at)
+        )
 
-    at = _first_change(offered.difference) or finding.pointer
+    at = _first_change(repair_offer.difference) or finding.pointer
     session.branches.current(finding.exchange, apply_repair)

@@ -68,13 +68,13 @@ class ValueWriter:
     def editor(self) -> None:
         """Edit the value in the person's own editor."""
 
-        def do(studied: EditStudy) -> None:
+        def do(study: EditStudy) -> None:
             if row := self.screen.outline.here:
-                self._write_outside(studied, row, ways.likeliest(studied, row))
+                self._write_outside(study, row, ways.likeliest(study, row))
 
         self.screen.study.when_settled(do)
 
-    def _write_outside(self, studied: EditStudy, row: EditRow, way: WritingWay) -> None:
+    def _write_outside(self, study: EditStudy, row: EditRow, way: WritingWay) -> None:
         from workbench.tui.editor import edited_outside
 
         try:
@@ -84,28 +84,28 @@ class ValueWriter:
             return
         if edited is None:
             self.screen.say("no change; if your editor opens its own window, start it with its wait option")
-        elif not self.screen.flow.put(studied, lambda: (way.make(edited), f"{row.name} changed", None)):
-            self._write_in_place(studied, row, way._replace(written=edited))
+        elif not self.screen.flow.put(study, lambda: (way.make(edited), f"{row.name} changed", None)):
+            self._write_in_place(study, row, way._replace(written=edited))
 
     def _write(self, choose: Callable[[EditStudy, EditRow], WritingWay]) -> None:
-        def do(studied: EditStudy) -> None:
+        def do(study: EditStudy) -> None:
             if row := self.screen.outline.here:
                 try:
-                    way = choose(studied, row)
+                    way = choose(study, row)
                 except WorkbenchError as error:
                     self.screen.flow.refuse(str(error))
                 else:
-                    self._write_in_place(studied, row, way)
+                    self._write_in_place(study, row, way)
             if self._draft is None:
                 self.screen.type_ahead.drop()
 
         self.screen.type_ahead.begin()
         self.screen.study.when_settled(do)
 
-    def _write_in_place(self, studied: EditStudy, row: EditRow, way: WritingWay) -> None:
+    def _write_in_place(self, study: EditStudy, row: EditRow, way: WritingWay) -> None:
         screen = self.screen
         if way.is_text and not ways.is_plain(from_bytes(way.written)):
-            way = ways.as_json(studied, row)
+            way = ways.as_json(study, row)
             screen.say("control and hidden characters are shown as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
@@ -113,10 +113,10 @@ class ValueWriter:
         elif not ways.is_plain(text):
             screen.flow.refuse(f"{row.name} has bytes that cannot be shown · E: open your editor")
         elif self._draft is None:
-            complete = ways.completes(studied, row, way)
+            complete = ways.completes(study, row, way)
             title = f"{row.name} · as {way.word}"
             field = Writing(text, title, is_line=way.is_line, id="writing", complete=complete)
-            self._draft = Draft(field, way, studied, row)
+            self._draft = Draft(field, way, study, row)
             screen.query_one("#values").mount(field)
             screen.add_class("-writing")
             screen.show_keys(f"editing: {'enter' if way.is_line else 'ctrl+s'} save · esc cancel  ")

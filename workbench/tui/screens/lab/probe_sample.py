@@ -124,11 +124,11 @@ class ProbeSample:
         return SampleState(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, exchanges))
 
 
-def _new(studied: EditStudy, exchanges: list[Exchange]) -> tuple[tuple[str, Range], ...]:
+def _new(study: EditStudy, exchanges: list[Exchange]) -> tuple[tuple[str, Range], ...]:
     """Pointer and bytes of messages that the previous request did not have; none for the first request."""
-    if studied.meant.trial is None or not exchanges:
+    if study.meant.trial is None or not exchanges:
         return ()
-    now = studied.decoded_request
+    now = study.decoded_request
     before = DecodedExchange(0, exchanges[-1], now.protocol)
     known = {_bytes(before, message.pointer) for message in before.request.messages} if before.request else set()
     messages = now.request.messages if now.request else ()

@@ -97,8 +97,8 @@ class LabView:
             state = lab.state_of(runs[0] if runs else None, probe)
             fresh = probe.name in column.fresh
             cells.append(lab.cell(column.result(probe.name), is_fresh=fresh, now=now, state=state))
-        chosen = self.screen.column_number if item == self.screen.table.cursor else -1
-        return lab.row(probe, cells, seen, chosen, width, is_marked=probe.name in self.screen.marked)
+        column_number = self.screen.column_number if item == self.screen.table.cursor else -1
+        return lab.row(probe, cells, seen, column_number, width, is_marked=probe.name in self.screen.marked)
 
     def show_below(self) -> None:
         """Show the verdict under the cursor and the profile of its target."""

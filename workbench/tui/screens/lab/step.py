@@ -74,9 +74,9 @@ class StepView:
 
     def show_step(self, *, is_new: bool = False) -> None:
         """Show the step under the cursor: its IR and its bytes. ``is_new`` if the pending request has changed."""
-        sent, state = self.screen.sent_request, self.screen.state
+        sent_request, state = self.screen.sent_request, self.screen.state
         last = state.sent[-1] if state and state.sent and state.ask is None else None
-        shown = sent or last
+        shown = sent_request or last
         is_pending = shown is None
         self.screen.set_class(not is_pending, "-came")
         self.screen.bytes.title(line(step.title_of(state, shown, self.screen.side)))

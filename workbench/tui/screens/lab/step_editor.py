@@ -80,8 +80,8 @@ class RequestEditor:
             return None
         return state.studied, row
 
-    async def _write(self, studied: EditStudy, way: WritingWay, text: str) -> None:
-        self._writing = studied, way, text  # before any await: a key that is held down repeats
+    async def _write(self, study: EditStudy, way: WritingWay, text: str) -> None:
+        self._writing = study, way, text  # before any await: a key that is held down repeats
         await self.screen.query("#writing").remove()
         writing = Writing(text, f"Pending request · as {way.word}", is_line=way.is_line, id="writing")
         self.screen.add_class("-writing")
@@ -110,13 +110,13 @@ class RequestEditor:
         self.screen.remove_class("-writing")
         self.screen.outline.focus()
 
-    def _change(self, studied: EditStudy, way: WritingWay, edited: bytes) -> None:
-        self.screen.sample.do(lambda: self._apply(studied, way.make(edited)))
+    def _change(self, study: EditStudy, way: WritingWay, edited: bytes) -> None:
+        self.screen.sample.do(lambda: self._apply(study, way.make(edited)))
 
-    def _apply(self, studied: EditStudy, changes: Sequence[Change | Splice]) -> None:
+    def _apply(self, study: EditStudy, changes: Sequence[Change | Splice]) -> None:
         """Apply changes to the pending request, in a thread."""
         from workbench.edits import apply_changes
 
         assert self.screen.sample.sampling
-        request: HttpRequest = apply_changes(studied.request, studied.text, changes)
+        request: HttpRequest = apply_changes(study.request, study.text, changes)
         self.screen.sample.sampling.change(request)

@@ -80,9 +80,9 @@ class SessionActions:
             from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
 
-            def apply(chosen: RepairOffer | None) -> None:
-                if chosen:
-                    begin_repaired(self.session, finding, chosen)
+            def apply(repair_offer: RepairOffer | None) -> None:
+                if repair_offer:
+                    begin_repaired(self.session, finding, repair_offer)
 
             self.session.app.push_screen(RepairsScreen(finding, offered), apply)
         else:

@@ -61,41 +61,41 @@ class LiveFollower:
             host_of(self.screen.app).alert(f"✗ break · {state.name}")
         self._is_break_known = bool(self._is_break_known) or is_broken
 
-    def grow(self, opened: ExchangeView) -> None:
+    def grow(self, exchange_view: ExchangeView) -> None:
         """Show more of the open exchange."""
         screen, before = self.screen, self.screen.opened
-        if before is None or not before.index == opened.index == screen.navigation.goal.exchange:
+        if before is None or not before.index == exchange_view.index == screen.navigation.goal.exchange:
             return
-        screen.opened = opened
+        screen.opened = exchange_view
         for pane in screen.query(Pane):
-            pane.grow(opened)
-        if screen.pointer.selection and not self.show_newest(opened):
-            screen.pointer.selection = _extend(screen.pointer.selection, before, opened)
-            found = opened.lights(screen.pointer.selection)
+            pane.grow(exchange_view)
+        if screen.pointer.selection and not self.show_newest(exchange_view):
+            screen.pointer.selection = _extend(screen.pointer.selection, before, exchange_view)
+            found = exchange_view.lights(screen.pointer.selection)
             for pane in screen.query(Pane):
                 pane.light(screen.pointer.selection, found, is_source=True)  # no cursor moves
         if self.stream:
-            self.stream.grow(opened.decoded)
-        self.compare_clients(opened)
+            self.stream.grow(exchange_view.decoded)
+        self.compare_clients(exchange_view)
         screen.header.show()
 
-    def show_newest(self, opened: ExchangeView) -> bool:
+    def show_newest(self, exchange_view: ExchangeView) -> bool:
         """While following: select the last event of an arriving response. Returns False if there is none."""
-        events = opened.decoded.events
-        if not (self.is_following and events and opened.decoded.is_arriving):
+        events = exchange_view.decoded.events
+        if not (self.is_following and events and exchange_view.decoded.is_arriving):
             return False
         wire = self.screen.wire
         wire.show_side(RESPONSE)
-        self.screen.pointer.select(opened.at_event(len(events) - 1), source=wire)
+        self.screen.pointer.select(exchange_view.at_event(len(events) - 1), source=wire)
         wire.move_to(wire.count() - 1)
         return True
 
-    def compare_clients(self, opened: ExchangeView) -> None:
+    def compare_clients(self, exchange_view: ExchangeView) -> None:
         """Check, once the stream has ended, if known clients build different messages from it."""
-        if opened.decoded.events and not opened.decoded.is_arriving:
+        if exchange_view.decoded.events and not exchange_view.decoded.is_arriving:
             from workbench.tui.screens.session.sdk_differences import comparing
 
-            self.screen.inspecting.do(comparing(self.screen, opened))
+            self.screen.inspecting.do(comparing(self.screen, exchange_view))
 
     def go_to_newest(self) -> None:
         """While following: open the newest exchange that passes the filter, if another one is open."""
@@ -126,10 +126,10 @@ class LiveFollower:
         self.pause(False)
 
 
-def _extend(selection: ExchangeSelection, before: ExchangeView, opened: ExchangeView) -> ExchangeSelection:
+def _extend(selection: ExchangeSelection, before: ExchangeView, exchange_view: ExchangeView) -> ExchangeSelection:
     """Selection extended by what has been added to its node."""
     number = before.node_of(selection.side, selection.pointer, selection.events)
     if number is None or before.at_node(number) != selection:
         return selection
-    now = opened.node_of(selection.side, selection.pointer, selection.events)
-    return selection if now is None else opened.at_node(now)
+    now = exchange_view.node_of(selection.side, selection.pointer, selection.events)
+    return selection if now is None else exchange_view.at_node(now)

@@ -68,24 +68,24 @@ class SessionJumps:
     def _refuse(self, jump: Jump, why: str) -> None:
         self.screen.notify(f"{visible(jump.words())}: {why}", severity="warning", markup=False)
 
-    def _find(self, jump: Jump, opened: ExchangeView) -> ExchangeSelection | None:
+    def _find(self, jump: Jump, exchange_view: ExchangeView) -> ExchangeSelection | None:
         """The place in the open exchange."""
-        side, decoded = self.screen.wire.side, opened.decoded
+        side, decoded = self.screen.wire.side, exchange_view.decoded
         match jump.kind:
             case "event":
-                return opened.at_event(jump.number) if jump.number < len(decoded.events) else None
+                return exchange_view.at_event(jump.number) if jump.number < len(decoded.events) else None
             case "byte":
                 size = len(decoded.request_text if side == REQUEST else decoded.response_text)
-                return opened.at_byte(side, jump.number) if jump.number < size else None
+                return exchange_view.at_byte(side, jump.number) if jump.number < size else None
             case "message":
                 messages = decoded.request.messages if decoded.request else ()
                 within = jump.number < len(messages)
-                return opened.at_pointer(REQUEST, messages[jump.number].pointer) if within else None
+                return exchange_view.at_pointer(REQUEST, messages[jump.number].pointer) if within else None
             case "pointer":
-                found = opened.at_pointer(side, jump.text)
+                found = exchange_view.at_pointer(side, jump.text)
                 return found if found.spans else None
-        node = node_of_id(opened, jump.text)
-        return None if node is None else opened.at_node(node)
+        node = node_of_id(exchange_view, jump.text)
+        return None if node is None else exchange_view.at_node(node)
 
     def _look_in_session(self, jump: Jump) -> None:
         """Look for an id in all inspected exchanges: of the exchange itself, else of a call in it."""

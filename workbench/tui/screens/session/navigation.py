@@ -94,51 +94,51 @@ class Navigation:
         """Note that the wanted exchange cannot be opened."""
         self.goal = replace(self.goal, is_failed=True)
 
-    def arrive(self, opened: ExchangeView) -> None:
+    def arrive(self, exchange_view: ExchangeView) -> None:
         """Select the wanted place in the opened exchange."""
         screen, goal = self.screen, self.goal
-        findings = screen.state.found.of(opened.index)
+        findings = screen.state.found.of(exchange_view.index)
         found = next((each for each in findings if each[0] == goal.finding), findings[0] if findings else None)
         if goal.event is not None:
-            screen.pointer.select(opened.at_event(goal.event))
+            screen.pointer.select(exchange_view.at_event(goal.event))
         elif goal.byte is not None:
-            self._select_byte(opened, goal.side, goal.byte)
+            self._select_byte(exchange_view, goal.side, goal.byte)
         elif goal.note is not None:
             side, pointer = goal.note
-            screen.pointer.select(opened.at_pointer(side, pointer) if side else opened.at_start())
+            screen.pointer.select(exchange_view.at_pointer(side, pointer) if side else exchange_view.at_start())
         elif found is None:
-            if not screen.follower.show_newest(opened):
-                screen.pointer.select(opened.at_start())
+            if not screen.follower.show_newest(exchange_view):
+                screen.pointer.select(exchange_view.at_start())
         else:
             screen.findings.move_to(found[0])
-            screen.pointer.select(opened.at_finding(found[1]), source=screen.findings)
+            screen.pointer.select(exchange_view.at_finding(found[1]), source=screen.findings)
         self.goal = replace(goal, note=None)
 
-    def _select_byte(self, opened: ExchangeView, side: str, offset: int) -> None:
+    def _select_byte(self, exchange_view: ExchangeView, side: str, offset: int) -> None:
         """Select the value that contains a byte, and put the cursor of the wire on the byte."""
-        self.screen.pointer.select(opened.at_byte(side, offset))
+        self.screen.pointer.select(exchange_view.at_byte(side, offset))
         self.screen.wire.show_side(side)
         self.screen.wire.go_to(offset)
 
     def announce(self) -> None:
         """Show which exchange is being opened, if that takes long."""
-        state, wanted = self.screen.state, self.goal.exchange
-        if wanted is None or self.here:
+        state, exchange = self.screen.state, self.goal.exchange
+        if exchange is None or self.here:
             return
         if not self.screen.panes.is_furnished or self.goal.is_failed or state.trouble:
             return
-        if wanted < len(state.rows):
-            self.screen.wire.say(f"decoding exchange {wanted + 1:,} …")
+        if exchange < len(state.rows):
+            self.screen.wire.say(f"decoding exchange {exchange + 1:,} …")
         else:
-            why = f"exchange {wanted + 1:,} is not inspected yet"
+            why = f"exchange {exchange + 1:,} is not inspected yet"
             self.screen.show_exchange(None, f"{why}: {state.progress()}")
 
     def rows_arrived(self) -> None:
         """Go to the first break once there is one; show the progress while the wanted exchange is not inspected."""
         if self.goal.is_tentative:
             self._go_to_first_break()
-        wanted = self.goal.exchange
-        if self.screen.opened is None and wanted is not None and wanted >= len(self.screen.state.rows):
+        exchange = self.goal.exchange
+        if self.screen.opened is None and exchange is not None and exchange >= len(self.screen.state.rows):
             self.announce()
 
     def _go_to_first_break(self) -> None:

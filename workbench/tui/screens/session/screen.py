@@ -182,11 +182,11 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     # What is shown.
 
-    def show_exchange(self, opened: ExchangeView | None, why_not: str = "opening …") -> None:
+    def show_exchange(self, exchange_view: ExchangeView | None, why_not: str = "opening …") -> None:
         """Show an exchange in every pane, or the reason that none is shown."""
-        self.opened, self._why_not = opened, why_not
+        self.opened, self._why_not = exchange_view, why_not
         for pane in self.query(Pane):
-            pane.open(opened, why_not)
+            pane.open(exchange_view, why_not)
         self.header.show()
         self.panes.fill()
 

@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 DIFFER = "SDKs differ: t"
 
 
-def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
+def comparing(screen: SessionScreen, exchange_view: ExchangeView) -> Job:
     """Question that compares the clients on the open exchange.
 
     It asks about one client at a time, until one differs or another exchange is wanted: all of them take a second on a
     long stream, and nothing else could be opened meanwhile.
     """
-    clients = _clients(opened)
+    clients = _clients(exchange_view)
 
     def job(inspector: Inspector) -> JobAnswer:
-        is_open = screen.navigation.here is opened
+        is_open = screen.navigation.here is exchange_view
         group = next(clients, None) if is_open else None
         if group is None:
             return JobAnswer(lambda: None)
-        return JobAnswer(lambda: say(screen, opened) if group.is_seen else screen.inspecting.do(job))
+        return JobAnswer(lambda: say(screen, exchange_view) if group.is_seen else screen.inspecting.do(job))
 
     return job
 
 
-def _clients(opened: ExchangeView) -> Iterator[ClientGroup]:
+def _clients(exchange_view: ExchangeView) -> Iterator[ClientGroup]:
     from workbench.protocols.clients import one_by_one
 
-    yield from one_by_one(opened.decoded)
+    yield from one_by_one(exchange_view.decoded)
 
 
-def say(screen: SessionScreen, opened: ExchangeView) -> None:
+def say(screen: SessionScreen, exchange_view: ExchangeView) -> None:
     """Put the hint on the border of the IR pane, unless another exchange is open by now."""
-    view = opened.views["ir"]
+    view = exchange_view.views["ir"]
     if DIFFER not in view.facts:
         view.facts = (*view.facts, DIFFER)
-    if screen.opened is opened:
+    if screen.opened is exchange_view:
         screen.query_one("#ir", ExchangePane).entitle(*view.facts)

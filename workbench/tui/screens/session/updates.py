@@ -71,29 +71,29 @@ class SessionUpdates:
             screen.branches.load()
         screen.follower.announce_first_break()
 
-    async def open_exchange(self, opened: ExchangeView) -> None:
+    async def open_exchange(self, exchange_view: ExchangeView) -> None:
         """Show an exchange that has been opened, if it is still wanted."""
         screen = self.screen
         await screen.panes.furnish()
-        if opened.index != screen.navigation.goal.exchange:
+        if exchange_view.index != screen.navigation.goal.exchange:
             return
-        self._show_findings_of(opened)
-        screen.show_exchange(opened)
+        self._show_findings_of(exchange_view)
+        screen.show_exchange(exchange_view)
         screen.notes.show()
-        screen.navigation.arrive(opened)
+        screen.navigation.arrive(exchange_view)
         screen.pane_search.again()
-        screen.follower.compare_clients(opened)
+        screen.follower.compare_clients(exchange_view)
         screen.type_ahead.release()
 
-    def _show_findings_of(self, opened: ExchangeView) -> None:
+    def _show_findings_of(self, exchange_view: ExchangeView) -> None:
         """List the findings of the shown request: the recorded one, or its branch."""
         screen = self.screen
-        is_branch = screen.branch_switch.is_branch(opened.index)
-        if screen.state.branch(opened.index, opened.row if is_branch else None):
+        is_branch = screen.branch_switch.is_branch(exchange_view.index)
+        if screen.state.branch(exchange_view.index, exchange_view.row if is_branch else None):
             screen.repair_lookup.forget()
             screen.refresh_lists()
-        if screen.branches.line_of(opened.row.summary.id):
-            screen.branch_switch.look(opened.index)
+        if screen.branches.line_of(exchange_view.row.summary.id):
+            screen.branch_switch.look(exchange_view.index)
 
     def fail(self, message: Trouble) -> None:
         """Show why an exchange, or the rest of the session, cannot be read."""

@@ -108,8 +108,8 @@ class StoryScreen(Screen[StoryItem | None]):
         read, total = self.reading.read, state.total
         progress = f"read {read:,} of {total:,}" if read < total else ""
         stopped = "stopped" if self.reading.is_stopped and progress else ""
-        told = self.reading.trouble or progress or count(total, "exchange")
-        facts = [told, stopped, self.session.branch_switch.words_of_all()]
+        trouble = self.reading.trouble or progress or count(total, "exchange")
+        facts = [trouble, stopped, self.session.branch_switch.words_of_all()]
         words = "".join(f" · {visible(fact)}" for fact in facts if fact)
         errors = sum(finding.severity == "error" for finding in state.findings)
         broken = Span(f" · ✗ {count(errors, 'error')}" if errors else "", "error")

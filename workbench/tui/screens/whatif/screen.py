@@ -177,9 +177,9 @@ class WhatIfScreen(Screen[None]):
             return whatif.folded_line(len(self.rows.hidden))
         width = self.table.text_width
         shown = whatif.visible_targets(len(self.targets), self.column, width)
-        chosen = self.column if item == self.table.cursor else None
+        column = self.column if item == self.table.cursor else None
         outcomes = [self.outcome(number, n) for n in range(len(self.targets))]
-        return whatif.row(self.variants[number], outcomes, chosen, shown, width)
+        return whatif.row(self.variants[number], outcomes, column, shown, width)
 
     def outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         """Outcome of a cell; True while it is being sent, False if it was not sent."""
