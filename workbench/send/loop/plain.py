@@ -16,7 +16,7 @@ from workbench.wire.session import text
 VERSION = 2
 
 _KINDS: Mapping[str, type[Text | Media | Opaque]] = {"text": Text, "media": Media, "opaque": Opaque}
-_OWN = ("protocol", "contract", "parser", "said", "turns", "tokens", "is_estimated", "errors")
+_OWN = ("protocol", "contract", "parser", "turns", "tokens", "is_estimated", "errors")
 _DEFAULTS = {f.name: f.default for f in fields(LoopPolicy)}
 
 
@@ -27,6 +27,7 @@ def dump(loop: ConversationLoop) -> dict[str, JsonValue]:
         "exchange": loads(text.dump(loop.exchange)),
         "limits": {f.name: getattr(loop.limits, f.name) for f in fields(Limits)},
         "results": [_plain(result) for result in loop.results],
+        "said": loop.user_text,
         "made": list(loop.call_keys),
         "policy": {f.name: _own(getattr(loop.policy, f.name)) for f in fields(LoopPolicy)},
         **{name: getattr(loop, name) for name in _OWN},
@@ -43,6 +44,7 @@ def load(plain: JsonValue) -> ConversationLoop:
             exchange=text.load(plain["exchange"]),
             limits=Limits(**plain["limits"]),
             results=tuple(_result(result) for result in plain["results"]),
+            user_text=plain["said"],
             call_keys=tuple(plain["made"]),
             policy=LoopPolicy(**policy),
             **{name: plain[name] for name in _OWN},
