@@ -76,7 +76,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a token without PKCE": (token(400, INVALID, code_verifier=""), "code_verifier is missing"),
     "a short verifier": (token(400, INVALID, code_verifier="abc"), "43 to 128"),
     "no resource": ([*NAMED, *token(400, INVALID)], "resource is missing"),
-    "a code that was used": ([*token(), *token(400, INVALID)], "before: it is good for one"),
+    "a code that was used": ([*token(), *token(400, INVALID)], "a code is valid once"),
     "a secret that nobody registered": ([*registered(), *token(401, INVALID, client_secret="a")], "without a secret"),
     "a refusal in another form": (token(400, {"errors": ["no"]}), "does not have the form"),
     "an error with status 200": (token(200, {"error": "bad_code"}), "comes with status 200"),
@@ -99,7 +99,7 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     ),
     "too early": (
         [*call("retry: 5000\n" + event("e1")), *stream(event("e2", DONE), last_event_id="e1")],
-        "retry asks for 5.00 s",
+        "retry is 5.00 s",
     ),
     "a server that does not resume": ([*call(event("e1", DONE)), *stream("", 405, last_event_id="e1")], "does not let"),
 }

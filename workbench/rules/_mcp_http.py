@@ -87,13 +87,13 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
     elif version_in_use >= _NEEDS_REVISION and not stated and request.method != "initialize":
         response = decoded.exchange.response
         severity = WARNING if response and response.status >= 400 else INFO
-        text = f"the header MCP-Protocol-Version is missing: from revision {_NEEDS_REVISION} on each request has it"
+        text = f"the header MCP-Protocol-Version is missing: required in each request since revision {_NEEDS_REVISION}"
         yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
     if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
         yield from _of_old_revision(decoded)
     old = stated or version_in_use
     for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < _STATELESS):
-        text = f"the header {header} belongs to revision {_STATELESS}, but the request is of revision {quote(old)}"
+        text = f"the header {header} belongs to revision {_STATELESS}, but the request uses revision {quote(old)}"
         yield make(decoded, HTTP, REQUEST, "", text)
     for header, path in _ROUTING if version_in_use >= _STATELESS else ():
         value, expected = request.headers.get(header), member(message, *path)
@@ -108,7 +108,7 @@ def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
     """A revision without this transport, in the response to a POST."""
     version = member(response_object(decoded), "result", "protocolVersion")
     if isinstance(version, str) and version < _FIRST_OVER_HTTP:
-        text = f"revision {quote(version)} has no streamable HTTP: clients that hold to it expect HTTP+SSE"
+        text = f"revision {quote(version)} has no streamable HTTP: clients that follow it expect HTTP+SSE"
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text, severity=INFO)
 
 
@@ -134,7 +134,7 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     message = request_object(decoded)
     if 300 <= status < 400:
         where = quote(response.headers.get("location"))
-        text = f"the server redirects to {where}: clients send GET there, or leave out the body or the authorization"
+        text = f"the server redirects to {where}: clients then send GET, or drop the body or the authorization"
         yield make(decoded, HTTP, RESPONSE, "", text)
     elif request.method == STREAM:
         yield from _of_stream(decoded, request, status, kind)
@@ -146,7 +146,7 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         text = f"{quote(message['method'])} is a request, but was only accepted (202): no response to it was seen"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text, severity=INFO)
     elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
-        text = f"the content type of the response is {quote(kind)}: a client reads {_JSON} and {_SSE} only"
+        text = f"the content type of the response is {quote(kind)}: a client reads only {_JSON} and {_SSE}"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
 
 
@@ -160,7 +160,7 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         yield make(decoded, HTTP, REQUEST if hint else RESPONSE, "", text, quote(head_of(decoded)))
 
 
-_NO_STREAM = "without a stream a server answers 405, and some clients give the connection up else"
+_NO_STREAM = "a server without a stream answers 405; with another status, some clients give up the connection"
 
 
 def _fault_of_client(request: HttpRequest, status: int, body_text: str) -> str:
@@ -168,7 +168,7 @@ def _fault_of_client(request: HttpRequest, status: int, body_text: str) -> str:
     if status == 406 and _SSE not in (request.headers.get("accept") or "").lower():
         return f"its Accept lacks {_SSE}"
     is_first = status == 400 and "session" in body_text.lower() and not request.headers.get(_SESSION)
-    return "the client opens a stream without a session: it has to send initialize with POST before" if is_first else ""
+    return "the client opens a stream without a session: it has to send initialize with POST first" if is_first else ""
 
 
 def _of_accepted(
@@ -182,7 +182,7 @@ def _of_accepted(
         )
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     elif 200 <= status < 300 and status != 202:
-        text = f"{what} is answered with {status}, not with 202: some clients look for a message in it"
+        text = f"{what} is answered with {status}, not with 202: some clients expect a message in the body"
         yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
 
 
@@ -192,12 +192,12 @@ def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
         event.name for event in decoded.events if event.data and event.name not in (None, "", "message", "endpoint")
     }
     if names:
-        text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read the type message only"
+        text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read only the type message"
         yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
     ids = [event.id for event in decoded.events if event.id]
     if len(set(ids)) < len(ids):
         twice = next(id_ for number, id_ in enumerate(ids) if id_ in ids[:number])
-        text = f"two events of the stream have the id {quote(twice)}: a client cannot resume behind one of them"
+        text = f"two events of the stream have the id {quote(twice)}: a client cannot resume after one of them"
         yield make(decoded, HTTP, RESPONSE, "", text)
 
 

@@ -137,7 +137,7 @@ def of_list(
         if not isinstance(name, str):
             continue
         if odd := _ODD_NAME.search(name):
-            text = f"{quote(name)} has {quote(odd[0])} in its name: names have letters, digits, '_', '-' and '.' only"
+            text = f"{quote(name)} has {quote(odd[0])} in its name: names have only letters, digits, '_', '-' and '.'"
             yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text)
         elif "." in name:
             text = f"{quote(name)} has a dot in its name, which several providers refuse: a client has to replace it"
@@ -230,12 +230,12 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
     cursor = member(result, "nextCursor")
     request_cursor = member(request_object(decoded), "params", "cursor")
     if cursor == "" and request_cursor is None:
-        text = "nextCursor is an empty string, not absent: some clients request the next page in a loop, others stop"
+        text = "nextCursor is an empty string instead of absent: some clients request the next page in a loop, others stop"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text, severity=INFO)
     if not isinstance(cursor, str) or (not cursor and request_cursor is None):
         return
     if cursor == request_cursor:
-        text = f"the page at cursor {quote(cursor)} gives the same cursor as its nextCursor: the list never ends"
+        text = f"the page at cursor {quote(cursor)} has the same cursor as nextCursor: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
         text = f"the list has a next page (cursor {quote(cursor)}), but the client never requested it"
@@ -274,7 +274,7 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         inside = name.replace("~", "~0").replace("/", "~1")
         if not _PROPERTY.fullmatch(name):
-            text = f"the name {quote(name)} has characters that providers refuse in names of properties"
+            text = f"the name {quote(name)} has characters that providers refuse in property names"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
         if isinstance(schema, dict) and _TYPED.isdisjoint(schema):
             text = f"the schema of {quote(name)} has no type: some clients leave the tool out"
@@ -292,7 +292,7 @@ def _of_readers(decoded: DecodedExchange, schema: JsonValue, where: str) -> Iter
             text = f"the reference {quote(ref)} does not lead into $defs: strict clients refuse the whole list"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if isinstance(values, list) and any(value in values[:number] for number, value in enumerate(values)):
-            text = "enum has a value twice: validators refuse the schema"
+            text = "enum contains a value twice: validators refuse the schema"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}/enum", text)
 
 

@@ -169,7 +169,7 @@ def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     http, error = decoded.exchange.request, member(response_object(decoded), "error")
     if http and http.method == "ping" and error is not None:
         text = (
-            "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
+            "ping was answered with an error: it must be answered with an empty result, otherwise servers disconnect"
         )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     is_unknown = member(error, "code") == _NO_METHOD or _UNSUPPORTED.search(str(member(error, "message") or ""))
@@ -335,7 +335,7 @@ def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, fac
     if method == "ping":
         text = (
             f"ping was answered with error {quote(code, 20)}: {quote(error_text)}; "
-            "every side answers it with an empty result"
+            "it must be answered with an empty result"
         )
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     elif code == _NO_METHOD and not is_known_method(method):

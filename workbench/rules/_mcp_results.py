@@ -97,7 +97,7 @@ def of_text_forms(decoded: DecodedExchange, result: JsonValue) -> Iterator[Findi
             words = "the text is a printed program object: the server did not encode what its tool returned"
             yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text))
         elif text[:1] == '"' and value_in(string_in(text)) is not None:
-            words = "the text is JSON within a string of JSON: the server encoded it twice"
+            words = "the text is a JSON string that contains JSON: the server encoded it twice"
             yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text), INFO)
 
 

@@ -24,15 +24,15 @@ FRAMING = _rule("framing", ERROR, "A line on the connection to a tool server is 
 RESPONSE_ID = _rule("response-id", WARNING, "A response on the connection to a tool server matches no open request.")
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not fetch it again.")
 CANCELLED_END = _rule("cancelled", WARNING, "Client, server and model disagree on whether a call was cancelled.")
-LIFECYCLE = _rule("lifecycle", WARNING, "A message comes at a time at which the protocol does not allow it.")
-PROGRESS = _rule("progress", WARNING, "Progress is reported for no open request, or does not rise.")
+LIFECYCLE = _rule("lifecycle", WARNING, "A message is sent at a time when the protocol does not allow it.")
+PROGRESS = _rule("progress", WARNING, "Progress is reported for a request that is not open, or does not increase.")
 
 # On one request.
 
 MESSAGE = _rule("message", WARNING, "A message has a form that its revision of the protocol does not have.")
 MEDIA_TYPE = _rule("media-type", WARNING, "An image or a file is not what its type says, or is not base64.")
-HTTP = _rule("http", WARNING, "A header, a status or a content type is not what the transport demands.")
-AUTH = _rule("auth", WARNING, "A tool server does not say how to sign in, or says it wrongly.")
+HTTP = _rule("http", WARNING, "A header, a status or a content type is not what the transport requires.")
+AUTH = _rule("auth", WARNING, "A tool server does not say correctly how to sign in.")
 
 PROTOCOL_ERROR = _rule("protocol-error", WARNING, "A tool server answered with a JSON-RPC error instead of a result.")
 OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match its outputSchema.")

@@ -119,14 +119,14 @@ def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterato
 def _of_resource(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValue], refused: str) -> Iterator[Finding]:
     resource, servers = body.get("resource"), body.get("authorization_servers")
     if not servers or not isinstance(servers, list):
-        text = "the metadata of the resource names no authorization_servers"
+        text = "the metadata of the resource has no authorization_servers"
         yield make(decoded, AUTH, RESPONSE, "", text)
     if isinstance(resource, str) and not _is_same_resource(resource, url):
         text = f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse it"
         yield make(decoded, AUTH, RESPONSE, "/resource", text)
     elif isinstance(resource, str) and refused and resource != refused and resource.rstrip("/") == refused.rstrip("/"):
         text = (
-            f"the metadata are for {quote(resource)}, and the client asked for {quote(refused)}: some clients refuse it"
+            f"the metadata is for {quote(resource)}, and the client asked for {quote(refused)}: some clients refuse it"
         )
         yield make(decoded, AUTH, RESPONSE, "/resource", text, severity=INFO)
 
@@ -142,11 +142,11 @@ def _of_issuer(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValue]
     issuer, methods = body.get("issuer"), body.get("code_challenge_methods_supported")
     missing = [name for name in ("issuer", "authorization_endpoint", "token_endpoint") if not body.get(name)]
     if missing:
-        text = f"{', '.join(map(quote, missing))} is missing in the metadata of the authorization server"
+        text = f"{', '.join(map(quote, missing))} is missing from the metadata of the authorization server"
         yield make(decoded, AUTH, RESPONSE, "", text)
     elif isinstance(issuer, str) and urls.split_url(issuer).netloc.lower() != urls.split_url(url).netloc.lower():
         text = f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse it"
         yield make(decoded, AUTH, RESPONSE, "/issuer", text)
     if not isinstance(methods, list) or "S256" not in methods:
-        text = "code_challenge_methods_supported does not name S256: clients have to refuse to sign in"
+        text = "code_challenge_methods_supported does not contain S256: clients have to refuse to sign in"
         yield make(decoded, AUTH, RESPONSE, "", text)

@@ -94,13 +94,13 @@ class Resumptions:
                 again.append((event.id, first))
         for id_, first in again[:1]:
             more = f" ({len(again):,} such events)" if len(again) > 1 else ""
-            text = f"the event {quote(id_)} was sent in exchange {first + 1} before{more}"
+            text = f"the event {quote(id_)} was already sent in exchange {first + 1}{more}"
             yield make(decoded, HTTP, RESPONSE, "", text, "an id belongs to one event of a session", INFO)
 
 
 def _of_new_stream(decoded: DecodedExchange, ended: _EndedStream) -> Finding:
     text = (
-        f"the client opens a new stream, but the one of exchange {ended.exchange + 1} had ended behind the event "
+        f"the client opens a new stream, but the one of exchange {ended.exchange + 1} had ended after event "
         f"{quote(ended.last)}: without Last-Event-ID the server cannot send what the client missed"
     )
     return make(decoded, HTTP, REQUEST, "", text)
@@ -111,7 +111,7 @@ def _of_haste(decoded: DecodedExchange, ended: list[_EndedStream]) -> Iterator[F
     for one in ended[-1:]:
         if began is not None and began - one.at < one.retry - _EARLY:
             waited, asked = f"{max(0.0, began - one.at):.2f} s", f"{one.retry:.2f} s"
-            text = f"the client resumes exchange {one.exchange + 1} after {waited}; retry asks for {asked}"
+            text = f"the client resumes exchange {one.exchange + 1} after {waited}; the server's retry is {asked}"
             yield make(decoded, HTTP, REQUEST, "", text, severity=INFO)
 
 

@@ -104,7 +104,7 @@ def _of_refused_registration(
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
-            "the metadata name no registration_endpoint: this server registers no clients, and the client guessed one"
+            "the metadata has no registration_endpoint: this server does not register clients, and the client guessed a URL"
             if is_guess
             else f"the registration of a client is answered with {status}"
         )
@@ -112,12 +112,12 @@ def _of_refused_registration(
     words = frozenset(_WORD.findall(error_text))
     foreign = next((name for name in request_body if name in words and name not in _CLIENT_METADATA), "")
     if foreign:
-        text = f"{quote(foreign)} does not belong into a registration (RFC 7591), and this server refuses it"
+        text = f"{quote(foreign)} does not belong in a registration (RFC 7591), and this server refuses it"
         return make(decoded, AUTH, REQUEST, f"/{foreign}", text, excerpt)
     if response_body.get("error") == "invalid_redirect_uri":
         return make(decoded, AUTH, REQUEST, "/redirect_uris", "the server refuses the redirect URI", excerpt)
     if name := _unsupported_member(request_body, issuer.metadata):
-        text = f"{name} is {quote(request_body.get(name))}, which the metadata of the server do not offer"
+        text = f"{name} is {quote(request_body.get(name))}, which the server's metadata does not offer"
         return make(decoded, AUTH, REQUEST, f"/{name}", text, excerpt)
     text = f"the server refuses a registration that the protocol allows (status {status}): {quote(error_text)}"
     return make(decoded, AUTH, RESPONSE, "/error" if "error" in response_body else "", text, excerpt)
@@ -141,7 +141,7 @@ def _of_registered(
         text = "the response to the registration has no client_id: the client cannot ask for a token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif method in (_BASIC, _POST) and not response_body.get("client_secret"):
-        text = f"the client is registered with {quote(method)}, but is given no client_secret"
+        text = f"the client is registered with {quote(method)}, but gets no client_secret"
         yield make(decoded, AUTH, RESPONSE, "", text)
 
 
@@ -158,7 +158,7 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     for text in faults:
         yield make(decoded, AUTH, REQUEST, "", text, _words_of(response_body), WARNING if is_refused else INFO)
     if response is not None and response.status < 400 and "error" in response_body:
-        yield make(decoded, AUTH, RESPONSE, "/error", "an error comes with status 200: clients take it for a token")
+        yield make(decoded, AUTH, RESPONSE, "/error", "an error has status 200: clients treat it as a token")
     elif is_refused and not faults:
         yield _of_refused(decoded, issuer, form, request, response_body)
     elif response is not None and not is_refused:
@@ -172,11 +172,11 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
     elif verifier and not _VERIFIER.fullmatch(verifier):
         yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
     if code and code in issuer.codes:
-        yield f"the code was given for a token in exchange {issuer.codes[code] + 1} before: it is good for one"
+        yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code is valid once"
     if issuer.resource and not resource:
-        yield f"resource is missing: it has to be {quote(issuer.resource)}, as the metadata of the tool server name it"
+        yield f"resource is missing: it has to be {quote(issuer.resource)}, as in the tool server's metadata"
     elif issuer.resource and resource and resource.rstrip("/") != issuer.resource.rstrip("/"):
-        yield f"resource is {quote(resource)}, but the metadata of the tool server name {quote(issuer.resource)}"
+        yield f"resource is {quote(resource)}, but the tool server's metadata has {quote(issuer.resource)}"
 
 
 def _faults_of_client(form: Mapping[str, str], request: HttpRequest, issuer: Issuer) -> Iterator[str]:
@@ -220,11 +220,11 @@ def _of_refused(
     if error in _CLIENT_ERRORS:
         return make(decoded, AUTH, REQUEST, "", f"{_CLIENT_ERRORS[error]}: {quote(error_text)}", excerpt)
     if error == "unsupported_grant_type" and not (isinstance(grants, list) and form["grant_type"] in grants):
-        return make(decoded, AUTH, REQUEST, "", f"the server does not have the grant {form['grant_type']}", excerpt)
+        return make(decoded, AUTH, REQUEST, "", f"the server does not support the grant {form['grant_type']}", excerpt)
     token_names = [name for name in _OF_TOKENS if name in _WORD.findall(error_text)]
     absent = [name for name in token_names if not form.get(name)]
     if absent and (len(absent) == len(token_names) or request.headers.get("authorization") is None):
-        return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server asks for", excerpt)
+        return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server requires", excerpt)
     text = f"the server refuses a request for a token that the protocol allows: {quote(error_text)}"
     return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
 

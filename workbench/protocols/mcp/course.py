@@ -139,7 +139,7 @@ class Course:
                 yield Lapse("unknown", sender, place, "/method", text)
             return
         if sender not in known.senders:
-            text = f"{method!r} is sent by the {_OTHER[sender]} only, not by the {sender}"
+            text = f"only the {_OTHER[sender]} sends {method!r}, not the {sender}"
             yield Lapse("message", sender, place, "/method", text)
         elif not known.is_request and message.get("id") is not None:
             yield Lapse("message", sender, place, "/id", f"{method!r} is a notification, which has no id")
@@ -164,7 +164,7 @@ class Course:
         elif method in _PROBES:
             return
         elif self.phase == "asked" or (self.phase == "answered" and sender == SERVER):
-            text = f"the {sender} sent {method!r} before the client had said that it is initialized"
+            text = f"the {sender} sent {method!r} before the client sent notifications/initialized"
             yield Lapse("lifecycle", sender, place, "/method", text)
         elif self.phase == "answered":
             text = "the client sent no notifications/initialized after the response to initialize and before this"
@@ -202,7 +202,7 @@ class Course:
             text = f"progress with the token {token}, which no request has: clients refuse it"
             yield Lapse("progress", sender, place, at, text)
         elif isinstance(value, int | float) and value <= self._progress.get(token, value - 1):
-            text = f"the progress {value} is not more than the last one, {self._progress[token]}"
+            text = f"the progress {value} is not greater than the last value, {self._progress[token]}"
             yield Lapse("progress", sender, place, "/params/progress", text)
         if isinstance(value, int | float):
             self._journal.put(self._progress, token, value)
@@ -235,7 +235,7 @@ class Course:
             return
         before = self._tasks.get(id_, "")
         if before in _OVER and state != before:
-            text = f"the task was {before}, which is its end, and is {state} now"
+            text = f"the task was {before}, a final status, and is now {state}"
             yield Lapse("lifecycle", sender, place, f"{at}/status", text)
         self._journal.put(self._tasks, id_, state)
 
@@ -272,7 +272,7 @@ class Course:
             self._journal.put(self._cursors, (open_request.method, None), None)
         is_first_known = (open_request.method, None) in self._cursors
         if isinstance(cursor, str) and is_first_known and (open_request.method, cursor) not in self._cursors:
-            text = f"{open_request.method} has the cursor {cursor!r}, which the server never gave, but accepts"
+            text = f"{open_request.method} uses the cursor {cursor!r}, which the server never gave but accepts"
             yield Lapse("cursor", sender, place, "/params/cursor", text)
         if isinstance(following, str):
             self._journal.put(self._cursors, (open_request.method, following), None)
@@ -309,7 +309,7 @@ class Course:
         """Lapses once nothing more comes: results and requests that the client left."""
         tools = self._declared.get(SERVER)
         if self.phase == "ready" and isinstance(tools, dict) and "tools" in tools and not self._has_asked:
-            text = "the server declares tools, but the client asks for nothing behind the handshake"
+            text = "the server declares tools, but the client requests nothing after the handshake"
             yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():
             if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):

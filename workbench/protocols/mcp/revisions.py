@@ -265,9 +265,9 @@ def _fault_words(fault: ShapeFault) -> str:
     if fault.code == MISSING:
         return f"{fault.name!r} is missing, which every {_noun(fault)} has"
     if fault.code == UNKNOWN_KEY:
-        return f"{fault.name!r} is unknown: the member is spelled {_known_spelling(fault)!r}"
+        return f"{fault.name!r} is unknown: the member is named {_known_spelling(fault)!r}"
     if fault.code == NULL:
-        return f"{fault.name!r} is null: where it has no value, it is left out"
+        return f"{fault.name!r} is null; without a value, it has to be left out"
     if fault.code == UNKNOWN_VARIANT:
         return f"{fault.name!r} is none of {known}"
     if fault.code == BEYOND_LIMIT:
