@@ -206,7 +206,7 @@ def test_a_disk_that_stays_full_costs_the_recording_and_bounded_memory(
 ) -> None:
     FullDisk(monkeypatch)
     lines = list[str]()
-    capture = capturing(path, trouble=lines.append, held=100_000)
+    capture = capturing(path, trouble=lines.append, max_memory=100_000)
     for key in range(200):
         play(capture, key, response=[b"x" * 1000] * 10)
     assert capture._held_memory() < 150_000
@@ -218,7 +218,7 @@ def test_a_disk_that_stays_full_costs_the_recording_and_bounded_memory(
 def test_requests_that_were_not_recorded_are_named_by_the_next_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk, lines = FullDisk(monkeypatch), queue.Queue[str]()
     monkeypatch.setattr("workbench.recorder.capture.queue.AGAIN", 0.01)
-    capture = capturing(path, trouble=lines.put, held=20_000)
+    capture = capturing(path, trouble=lines.put, max_memory=20_000)
     for key in range(30):
         play(capture, key)
     assert "full" in lines.get()
