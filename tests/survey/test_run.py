@@ -353,7 +353,7 @@ def test_a_part_is_whole_only_with_its_trailer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["part:2/2", "part:x/2", "part:1", "part:-1/2"])
 def test_a_share_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a valid part of the work"):
+    with pytest.raises(UsageError, match="not a valid share of the work"):
         share_of(text)
 
 

@@ -10,13 +10,13 @@ changed, dropped, merged or delayed in each direction.
   workbench audit --gateway http://127.0.0.1:4000 -- my-gateway --listen 4000 --upstream {{upstream}}/v1
 
 Point the gateway's upstream at http://127.0.0.1:{port} (or at --port; with /v1 if its base URL needs that), or have it
-started: CMD gets the address in WORKBENCH_UPSTREAM, and in place of {{upstream}} in its words. Every protocol that
-reaches the audit's upstream is audited; if the gateway uses another one upstream, by meaning and not by bytes.
+started: CMD gets the address in WORKBENCH_UPSTREAM, and instead of {{upstream}} in its arguments. Every protocol that
+reaches the audit's upstream is audited; if the gateway converts to another protocol, meaning is compared, not bytes.
 
 A gateway may change headers of the connection, Host, Via, Forwarded, its own credentials and chunks; nothing else. With
---out both sightings of every case are saved as a session with two hops, client and upstream, in which workbench compare
-and open show each damage at its place. Most findings of workbench check there come from the cases themselves: responses
-that break off and fields that no provider knows are sent on purpose.
+--out the traffic of every case is saved as a session with two hops, client and upstream; workbench compare and open
+show each damage in it at its place. Most findings of workbench check in that file come from the cases themselves:
+incomplete responses and fields that no provider knows are sent on purpose.
 
 JSON output is one object:
   {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",

@@ -17,9 +17,9 @@ Kinds of breakpoints:
 
 A request is paused once it is complete, before it is forwarded. A response is sent up to its first tool call; the rest
 waits until the response is complete. A response without tool calls is never held. --continue passes the message on
-unchanged. --edit passes another body on, and the recording has both: the client's exchange, and a child exchange with
-what was sent to the upstream or received from it. --answer has a strict simulator that remembers the session respond in
-place of the upstream, as a stream if the request asks for one. --drop aborts the client's connection. If part of a
+unchanged. --edit forwards another body, and the recording has both: the client's exchange, and a child exchange with
+what was sent to the upstream or received from it. With --answer, a strict simulator that knows the session responds
+instead of the upstream, as a stream if the request asks for one. --drop aborts the client's connection. If part of a
 response is already sent, an edited body must begin with the same bytes, and no simulator can replace it.
 
 A tools/call to a tool server (MCP) is paused before it is sent, its result before it goes back; other messages of the

@@ -14,8 +14,9 @@ that index as "channel", and "frames": the numbers of its messages, for a WebSoc
 [[first, last]]}, for a tool server a list.
 Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are events of the stream.
 A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last. If new
-turns repeat it too while it holds, all are one finding, and so is a fact that is contradicted at several places:
-"places" then lists them, the first one first: {"exchange", "last", "pointer", "events", "bytes", "evidence", "origin"}.
+turns of the same conversation repeat the fault, or a fact is contradicted at several places, that is one finding, too:
+"places" then lists the places, the first one first: {"exchange", "last", "pointer", "events", "bytes", "evidence",
+"origin"}.
 "basis" is what the finding rests on: recording, measured, contract, common (what most providers refuse) or form (the
 wire). "kind" is the kind of a failure ("rate-limit", "model-unknown" …; workbench explain kinds lists them), else null.
 If the provider accepted what its contract says it refuses, the finding is an info, contract.disagrees: "contradicts"
@@ -37,7 +38,7 @@ A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' fo
 left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are not
 recordings are counted ("unclaimed" in JSON).
 Verdicts are kept in the cache folder, readable for you alone, so that a file that has not changed is not inspected
-again; what is found is the same without them. With --no-cache none is read or kept.
+again; the findings are the same without them. With --no-cache none is read or kept.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Compare two sessions, two exchanges, or two hops of one recording: bytes, meaning, and damage.
 
-A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Two whole files are compared
-hop by hop and conversation by conversation: exchanges with the same request are paired first, between them those that
-say the same last. If the two were recorded before and behind a gateway (hops with different names, or times that
-enclose one another), each turn is paired with what the gateway made of it, however it was altered. One file that was
-recorded at several hops is compared with itself: each hop with the next one, starting at the client, or those of
---hops. Streamed responses are compared as accumulated messages, without ids. Headers of a single connection are not
-compared, and of credentials only their presence.
+A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Two whole files are compared hop
+by hop and conversation by conversation: exchanges with the same request are paired first, then, between these,
+exchanges whose last messages are the same. If the two were recorded before and after a gateway (hops with different
+names, or times that enclose one another), each turn is paired with what the gateway made of it, however it was altered.
+One file that was recorded at several hops is compared with itself: each hop with the next one, starting at the client,
+or those of --hops. Streamed responses are compared as accumulated messages, without ids. Headers of a single connection
+are not compared, and of credentials only their presence.
 
 JSON output is one object:
   {"before": {"path", "exchanges", "hop"}, "after": {…}, "first": {"before", "after"} | null, "pairs": [{"hops":

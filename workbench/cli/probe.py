@@ -47,7 +47,7 @@ params, results (tool results by tool) and turns. expect may have status, text a
 that are new in each sample.
 
 A real server is asked for its models, if none is named, and for its chat template. The hash of the template belongs to
-the key of the profile, so that a changed template begins another history.
+the key of the profile, so that a changed template starts a new history.
 
 The profile is added to the history of its target (workbench profile); the exchanges are kept next to it, or in OUT.
 Drift is reported on stderr: a change of ten points or more in how often a probe passes, confirmed by a statistical test

@@ -230,7 +230,7 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
     cursor = member(result, "nextCursor")
     request_cursor = member(request_object(decoded), "params", "cursor")
     if cursor == "" and request_cursor is None:
-        text = "nextCursor is an empty string instead of absent: some clients request the next page in a loop, others stop"
+        text = "nextCursor is empty instead of absent: some clients request the next page in a loop, others stop"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text, severity=INFO)
     if not isinstance(cursor, str) or (not cursor and request_cursor is None):
         return

@@ -79,7 +79,7 @@ def _of_form(decoded: DecodedExchange, method: str, side: str, found: MessageFau
     if found is None or not faults:
         return
     found = found._replace(faults=faults)
-    text, severity = f"{found.words()}: implementations that validate messages refuse it", None
+    text, severity = f"{found.words()}: programs that validate messages refuse it", None
     if found.accepted_by:
         text, severity = f"{found.words()}; revision {found.accepted_by} has this form", INFO
     yield make(decoded, MESSAGE, side, faults[0].pointer, text, severity=severity)
@@ -103,7 +103,7 @@ def _of_capabilities(
         declared = member(message, at[1:], "capabilities")
         for name in (name for name in others if isinstance(declared, dict) and name in declared):
             who = ("client", "server") if side == REQUEST else ("server", "client")
-            text = f"the {who[0]} declares {name!r}, which only a {who[1]} can have: strict implementations refuse the message"
+            text = f"the {who[0]} declares {name!r}, which only a {who[1]} can have: strict programs refuse the message"
             yield make(decoded, MESSAGE, side, f"{at}/capabilities/{name}", text)
 
 

@@ -36,6 +36,7 @@ def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, sc
     structured = member(result, "structuredContent")
     fault = next(iter(climb(None, structured, schema).faults), None) if structured is not None else None
     if fault:
-        text = f"the structuredContent of this failed result of {quote(name)} violates its outputSchema: {fault.message}"
+        what = f"the structuredContent of this failed result of {quote(name)}"
+        text = f"{what} violates its outputSchema: {fault.message}"
         how = "clients that also check failed results show this instead of the error"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)

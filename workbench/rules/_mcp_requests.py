@@ -168,9 +168,7 @@ def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     """Findings on a request of the server that needs a capability which the client declared."""
     http, error = decoded.exchange.request, member(response_object(decoded), "error")
     if http and http.method == "ping" and error is not None:
-        text = (
-            "ping was answered with an error: it must be answered with an empty result, otherwise servers disconnect"
-        )
+        text = "ping was answered with an error: it must be answered with an empty result, otherwise servers disconnect"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     is_unknown = member(error, "code") == _NO_METHOD or _UNSUPPORTED.search(str(member(error, "message") or ""))
     if declared and is_unknown:

@@ -104,7 +104,7 @@ def _of_refused_registration(
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
-            "the metadata has no registration_endpoint: this server does not register clients, and the client guessed a URL"
+            "the metadata has no registration_endpoint: the server does not register clients; the client guessed a URL"
             if is_guess
             else f"the registration of a client is answered with {status}"
         )

@@ -46,7 +46,7 @@ def share_of(text: str) -> Share | None:
     index, _, of = text.removeprefix("part:").partition("/")
     if not (index.isdigit() and of.isdigit() and 0 <= int(index) < int(of)):
         raise UsageError(
-            f"{text}: not a valid part of the work",
+            f"{text}: not a valid share of the work",
             hint=("for four workers, write part:0/4, part:1/4, part:2/4 and part:3/4"),
         )
     return Share(int(index), int(of))

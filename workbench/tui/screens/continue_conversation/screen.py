@@ -143,7 +143,11 @@ class ContinuingScreen(Screen[None]):
             if limits:
                 self.stepper.limit(limits)
             elif text is not None:
-                self.notify("type one to four numbers, for example 20 100000 3 0", severity="warning", markup=False)
+                self.notify(
+                    "type one to four numbers: requests, tokens, repeats, errors; for example 20 100000 3 0",
+                    severity="warning",
+                    markup=False,
+                )
 
         self.app.push_screen(ask, apply)
 
