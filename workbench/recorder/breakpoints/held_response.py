@@ -257,8 +257,8 @@ class HeldResponse:
         if not body.encoding:
             return body.raw, self._released
         text = decode_partial(body)[0]
-        sent = Body(body.raw[: self._released], body.encoding)
-        return text, len(decode_partial(sent)[0]) if self._released else 0
+        sent_body = Body(body.raw[: self._released], body.encoding)
+        return text, len(decode_partial(sent_body)[0]) if self._released else 0
 
     def feed(self, data: bytes) -> None:
         """Receive bytes, with their framing, and send what may be sent."""
@@ -319,8 +319,8 @@ class HeldResponse:
     def _replace_head(self, text: bytes) -> None:
         """Send a head for another body: its length, and no content coding."""
         size = b"%d" % len(text)
-        kept = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
-        fields = (*kept, header_field(b"Content-Length", size))
+        other_fields = [f for f in self._response.fields if f.key not in OF_THE_BYTES]
+        fields = (*other_fields, header_field(b"Content-Length", size))
         start, version = self._response.start, self._response.version
         self._response = Response(start, version, fields, self._response.status, self._response.reason)
         items = [(n, v) for n, v in self.head.headers if n.lower().encode("latin-1") not in OF_THE_BYTES]
@@ -333,9 +333,9 @@ class HeldResponse:
             self._send(b"%x\r\n%s\r\n" % (len(text), text) if self._is_chunked else text)
             self._listener.on_event(ResponseBytes(0, self._clock(), text))
 
-    def _send_head(self, told: ResponseHead | None = None) -> None:
+    def _send_head(self, head: ResponseHead | None = None) -> None:
         self._is_head_sent = True
-        self._listener.on_event(ResponseStarted(0, self._clock(), told or self.head))
+        self._listener.on_event(ResponseStarted(0, self._clock(), head or self.head))
         self._write(render(self._response.start, [f.line for f in self._response.fields]))
         self.digests.start_sending(head_size=0, is_chunked=self._is_chunked)
 

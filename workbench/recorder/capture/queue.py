@@ -58,7 +58,7 @@ AGAIN = 1.0
 class _ByteCount:
     """Bytes of one body so far, kept and lost."""
 
-    kept: int = 0
+    recorded: int = 0
     lost: int = 0
 
 
@@ -91,20 +91,22 @@ class Capture:
 
     Args:
         keeper: writes it, in a thread of ours.
-        held: bytes to hold at most.
+        max_memory: bytes to hold at most.
         largest: bytes of one body to record at most.
     """
 
-    def __init__(self, keeper: EventSink, *, held: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY) -> None:
+    def __init__(
+        self, keeper: EventSink, *, max_memory: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY
+    ) -> None:
         self._keeper = keeper
-        self._max_memory = held
+        self._max_memory = max_memory
         self._max_body = largest
         self._queued_memory = 0
         self._counts: dict[int, dict[str, _ByteCount]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
         self._are_many = False  # since a batch was taken
         self._queue = deque[QueuedEvent]()
-        self._asked: dict[int, Future[SocketState | None]] = {}
+        self._socket_questions: dict[int, Future[SocketState | None]] = {}
         self._numbers = count(1)
         keeper.on_socket = self._take_state
         self._wake = threading.Event()
@@ -127,21 +129,21 @@ class Capture:
 
     def read_socket(self, key: int) -> Future[SocketState | None]:
         """What is known of an open WebSocket after all events so far; None if it is not recorded completely."""
-        asked: Future[SocketState | None] = Future()
-        counted = self._counts.get(key, {}).values()
-        if not counted or any(each.lost for each in counted):
-            asked.set_result(None)
-            return asked
+        answer: Future[SocketState | None] = Future()
+        counts = self._counts.get(key, {}).values()
+        if not counts or any(each.lost for each in counts):
+            answer.set_result(None)
+            return answer
         number = next(self._numbers)
-        self._asked[number] = asked
+        self._socket_questions[number] = answer
         self._queue.append(SocketAsked(key, number))
         self._hurry.set()
         self._wake_writer()
-        return asked
+        return answer
 
     def _take_state(self, number: int, state: SocketState | None) -> None:
         with suppress(InvalidStateError):  # nobody waits for it any more
-            self._asked.pop(number).set_result(state)
+            self._socket_questions.pop(number).set_result(state)
 
     def on_event(self, event: Event) -> None:
         """Queue one event, if its exchange is recorded."""
@@ -172,9 +174,9 @@ class Capture:
         counts = self._counts.pop(event.key, None)
         if counts is None:
             return
-        for side, counted in counts.items():
-            if counted.lost:
-                self._queue_up(BytesLost(event.key, event.at, side, counted.lost), 0)
+        for side, byte_count in counts.items():
+            if byte_count.lost:
+                self._queue_up(BytesLost(event.key, event.at, side, byte_count.lost), 0)
         self._queue_up(event._replace(digests=dict(event.digests)), 0)  # what it is by default cannot be pickled
         self._hurry_writer()
 
@@ -195,14 +197,14 @@ class Capture:
     def _held_memory(self) -> int:
         return self._queued_memory - self._keeper.released_bytes
 
-    def _put_bytes(self, event: RequestBytes | ResponseBytes, counted: _ByteCount) -> None:
+    def _put_bytes(self, event: RequestBytes | ResponseBytes, byte_count: _ByteCount) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
         size = len(event.data)
-        kept, held = counted.kept + size, self._queued_memory - self._keeper.released_bytes + size
-        if counted.lost or kept > self._max_body or held > self._max_memory:
-            counted.lost += size
+        kept, held = byte_count.recorded + size, self._queued_memory - self._keeper.released_bytes + size
+        if byte_count.lost or kept > self._max_body or held > self._max_memory:
+            byte_count.lost += size
             return
-        counted.kept = kept
+        byte_count.recorded = kept
         self._queued_memory += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
         self._queue.append(event)
         if not self._is_woken:

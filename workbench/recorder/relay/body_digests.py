@@ -26,15 +26,15 @@ class BodyDigests:
     """Digests of one body of one exchange."""
 
     __slots__ = (
-        "_bytes_in", "_bytes_out", "_framing", "_head_left", "_parts", "_parts_size", "_pieces", "_pieces_size",
-        "_received", "_sent",
+        "_bytes_in", "_bytes_out", "_digest_out", "_framing", "_head_left", "_parts", "_parts_size", "_pieces",
+        "_pieces_size", "_received",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self._pieces, self._pieces_size = list[bytes](), 0
         self._parts, self._parts_size = list[bytes](), 0
         self._received: _Digest | None = None
-        self._sent: _Digest | None = None
+        self._digest_out: _Digest | None = None
         self._bytes_in = self._bytes_out = self._head_left = 0
         self._framing: ChunkedBody | None = None
 
@@ -47,7 +47,7 @@ class BodyDigests:
 
     def start_sending(self, *, head_size: int, is_chunked: bool) -> None:
         """Start (again) with the first byte that is sent; ``head_size`` bytes of a head come before the body."""
-        self._sent, self._bytes_out, self._parts_size = None, 0, 0
+        self._digest_out, self._bytes_out, self._parts_size = None, 0, 0
         self._parts.clear()
         self._head_left = head_size
         self._framing = ChunkedBody() if is_chunked else None
@@ -76,7 +76,7 @@ class BodyDigests:
             data = data[skipped:]
         if self._framing and data:
             data = self._without_framing(data, self._framing)
-        self._sent = _digest(self._sent, data)
+        self._digest_out = _digest(self._digest_out, data)
         self._bytes_out += len(data)
 
     def _without_framing(self, data: bytes, framing: ChunkedBody) -> bytes:
@@ -91,8 +91,8 @@ class BodyDigests:
         """Digests and sizes up to now."""
         self._digest_received()
         self._digest_sent()
-        assert self._received and self._sent
-        return BodyDigest(self._received.hexdigest(), self._sent.hexdigest(), self._bytes_in, self._bytes_out)
+        assert self._received and self._digest_out
+        return BodyDigest(self._received.hexdigest(), self._digest_out.hexdigest(), self._bytes_in, self._bytes_out)
 
 
 def _digest(digest: _Digest | None, data: bytes) -> _Digest:

@@ -161,19 +161,19 @@ class ClientConnection(asyncio.Protocol):
             return
         from workbench.recorder.breakpoints.held_tunnel import hold_open
 
-        held = await hold_open(tunnel, gate)
-        if held:
+        held_tunnel = await hold_open(tunnel, gate)
+        if held_tunnel:
             gate.open_sockets.discard(self)
-            self._forward = held
-            held.set_client_full(self.is_full)
+            self._forward = held_tunnel
+            held_tunnel.set_client_full(self.is_full)
 
     def update_reading(self) -> None:
-        held = len(self._unread)
+        waiting = len(self._unread)
         is_blocked = False
         if self._forward:
-            held += self._forward.waiting_bytes
+            waiting += self._forward.waiting_bytes
             is_blocked = self._forward.is_blocked
-        if self._is_reading == (is_blocked or (held > MAX_HELD_AHEAD and self._forward is not None)):
+        if self._is_reading == (is_blocked or (waiting > MAX_HELD_AHEAD and self._forward is not None)):
             self._is_reading = not self._is_reading
             self._transport.resume_reading() if self._is_reading else self._transport.pause_reading()
 
@@ -228,9 +228,13 @@ class ClientConnection(asyncio.Protocol):
     def _start(self, block: bytes) -> Forward | InterceptedExchange | HeldStream:
         """Start the exchange of a complete head. Raises BadMessage."""
         desk, request = self._context, read_request(block)
-        gate, asked = desk.gate, desk.admission.target(request)
-        named = gate.tool_calls.upstream_of(asked.decode("latin-1")) if gate and gate.is_tool_hop else ""
-        upstream, target = desk.routes.at(named, asked) if named else desk.routes.find(asked)
+        gate, request_target = desk.gate, desk.admission.target(request)
+        tool_upstream = (
+            gate.tool_calls.upstream_of(request_target.decode("latin-1")) if gate and gate.is_tool_hop else ""
+        )
+        upstream, target = (
+            desk.routes.at(tool_upstream, request_target) if tool_upstream else desk.routes.find(request_target)
+        )
         body = request_body(request)
         if gate and not body.is_done and (sides := gate.sides_to_hold(request.method, upstream.url(target))):
             return self._intercept(gate, sides, upstream, request, target, body)
@@ -265,8 +269,10 @@ class ClientConnection(asyncio.Protocol):
         def onward(client: ClientSide, listener: SafeListener, request: Request, body: BodyReader) -> Forward:
             return Forward(client, listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop)
 
-        method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
-        head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
+        method, request_target, version = (
+            text.decode("latin-1") for text in (request.method, request.target, request.version)
+        )
+        head = RequestHead(method, request_target, upstream.url(target), request.headers, version, desk.hop)
         return intercept(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
 
     def _refuse(self, bad: BadMessage) -> None:

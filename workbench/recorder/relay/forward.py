@@ -149,13 +149,13 @@ class Forward:
             return data
         now = monotonic()
         try:
-            fed = self._request_body.feed(data)
+            read_data = self._request_body.feed(data)
         except BadMessage as bad:
             self._refuse(bad)
             return b""
-        if fed.wire:
-            self._send(fed.wire)
-        for piece in fed.pieces:
+        if read_data.wire:
+            self._send(read_data.wire)
+        for piece in read_data.pieces:
             self._request_digests.add_received(piece)
             self._listener.on_event(RequestBytes(self._key, now, piece))
         if self._request_body.is_done:
@@ -165,7 +165,7 @@ class Forward:
                 self._answer_failure(self._failure)
             elif self._response_body and self._response_body.is_done:
                 self._complete()
-        return fed.rest
+        return read_data.rest
 
     def set_client_full(self, is_full: bool) -> None:
         """Pause or resume reading from the upstream, as the client's write buffer is full or not."""
@@ -257,8 +257,8 @@ class Forward:
     def _socket_fields(self) -> Sequence[HeaderField]:
         """Headers of a handshake: all but those that ``Connection`` names for this hop, and what is declined."""
         request = self._request
-        named = set(request.tokens(b"connection")) - {b"upgrade", b"keep-alive"}
-        dropped = {*named, _EXTENSIONS} if self._declines else named
+        connection_fields = set(request.tokens(b"connection")) - {b"upgrade", b"keep-alive"}
+        dropped = {*connection_fields, _EXTENSIONS} if self._declines else connection_fields
         return tuple(field for field in request.fields if field.key not in dropped)
 
     def _send(self, data: bytes) -> None:
@@ -352,8 +352,8 @@ class Forward:
         self._listener.on_event(ResponseStarted(self._key, now, head))
         self._has_ended = True
         self._client.write(heads + render(response.start, [f.line for f in response.fields]))
-        asked, name = self._head, self._upstream.name
-        handshake = Handshake(self._key, self._started_at, name, asked, head, self._declines)
+        request_head, name = self._head, self._upstream.name
+        handshake = Handshake(self._key, self._started_at, name, request_head, head, self._declines)
         open_tunnel(handshake, connection, is_full=self._is_upstream_full).response_data(self._heads.take_rest())
 
     # How it ends
@@ -417,5 +417,5 @@ class Forward:
             passed = {"request": self._request_digests.result()}
             if self._response:
                 passed["response"] = self._response_digests.result()
-            told = "; ".join(filter(None, (why, self._note)))
-            self._listener.on_event(ExchangeEnded(self._key, monotonic(), state, told, passed))
+            notes = "; ".join(filter(None, (why, self._note)))
+            self._listener.on_event(ExchangeEnded(self._key, monotonic(), state, notes, passed))
