@@ -71,7 +71,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a redirect URI that is refused": (registered(400, {"error": "invalid_redirect_uri"}), "refuses the redirect URI"),
     "no endpoint": (registered(404, "no"), "is answered with 404"),
     "no client_id": (registered(told={"a": 1}), "no client_id"),
-    "no secret": (registered(token_endpoint_auth_method="client_secret_post"), "is given no client_secret"),
+    "no secret": (registered(token_endpoint_auth_method="client_secret_post"), "gets no client_secret"),
     "a token": ([*NAMED, *token(resource=RESOURCE)], ""),
     "a token without PKCE": (token(400, INVALID, code_verifier=""), "code_verifier is missing"),
     "a short verifier": (token(400, INVALID, code_verifier="abc"), "43 to 128"),
@@ -79,7 +79,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a code that was used": ([*token(), *token(400, INVALID)], "a code is valid once"),
     "a secret that nobody registered": ([*registered(), *token(401, INVALID, client_secret="a")], "without a secret"),
     "a refusal in another form": (token(400, {"errors": ["no"]}), "does not have the form"),
-    "an error with status 200": (token(200, {"error": "bad_code"}), "comes with status 200"),
+    "an error with status 200": (token(200, {"error": "bad_code"}), "has status 200"),
     "no token": (token(200, {"token": 1}), "no access_token"),
     "another type of token": (token(200, {**TOKENS, "token_type": "mac"}), "not Bearer"),
     "a token in the URL": ([asked("DELETE", "/mcp?access_token=a", mcp_session_id="s1"), answered(200)], "in the URL"),
@@ -95,7 +95,7 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     "an id that no event had": ([*call(event("e1", DONE)), *stream(last_event_id="e9")], "no event of this session"),
     "an event that comes again": (
         [*call(event("e1")), *stream(event("e1", DONE), last_event_id="e1")],
-        "was sent in exchange 1 before",
+        "was already sent in exchange 1",
     ),
     "too early": (
         [*call("retry: 5000\n" + event("e1")), *stream(event("e2", DONE), last_event_id="e1")],
