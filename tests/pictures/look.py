@@ -125,7 +125,7 @@ SCREENS = {
     "search": Screen(LOST, ("slash",)),
     "jump": Screen(LOST, ("number_sign",)),
     "lab-dialog": Screen("", ("l",)),
-    "lab-step": Screen("anthropic-long-session", ("L", "~does the model", "s"), "pending"),
+    "lab-step": Screen("anthropic-long-session", ("L", "~does the model", "s"), "Pending"),
     "correcting": Screen("anthropic-tool-loop", ("C", "~Continue with", "enter")),
     "survey": Screen(a_survey),
     "survey-places": Screen(a_survey, ("enter",)),
