@@ -138,17 +138,20 @@ def _compare_kind(
 
 
 def content(block: Reasoning) -> tuple[str, str, int]:
-    """Content of a block that has to be the same: text, signature, and the digest of its data."""
-    signature = block.signature or ""
+    """Content of a block that has to be the same: text, signature, and the digest of its data.
+
+    Of a signed thought of Gemini only the signature counts: the summary beside it is nothing that anybody compares.
+    """
+    text, signature = block.text or "", block.signature or ""
     if block.carrier is Carrier.THOUGHT_SIGNATURE:  # bytes, which the SDK spells in the URL's alphabet (google-genai)
-        signature = _plain(signature)
-    return block.text or "", signature, digest(block.data) if block.data else 0
+        text, signature = "" if signature else text, _plain(signature)
+    return text, signature, digest(block.data) if block.data else 0
 
 
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
     """(text, signatures, digests of data) of several blocks together; a proof that is on several counts once."""
     proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
-    return _join(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
+    return "".join(content(b)[0] for b in blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
 
 
 def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:
