@@ -151,7 +151,11 @@ def content(block: Reasoning) -> tuple[str, str, int]:
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
     """(text, signatures, digests of data) of several blocks together; a proof that is on several counts once."""
     proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
-    return "".join(content(b)[0] for b in blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
+    return (
+        "".join(content(b)[0] for b in blocks),
+        list(proofs),
+        list(dict.fromkeys(digest(b.data) for b in blocks if b.data)),
+    )
 
 
 def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:

@@ -10,12 +10,14 @@ from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, HistoryPrefix, asked_of
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import MOST_RELATED, as_warning, quote, with_related
+from workbench.terms import Scope
 
 WARNING = Severity.WARNING
 
@@ -59,8 +61,7 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
             yield _refused_field(case, ref, part)
         elif part.carrier not in carriers:
             if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
-                message = f"{contract.title} has no {part.carrier}: it belongs to another provider"
-                yield as_warning(case.at(FOREIGN, ref, message, name="text"))
+                yield _unread_field(case, ref, part)
         elif issuer:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
             values = {"id": item_id(case.message(ref))}
@@ -90,6 +91,17 @@ def _refused_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
     message = f"{case.contract.title} refuses {part.carrier} in a request"
     values = {"field": str(part.carrier), "name": str(part.carrier), "role": case.message(ref).role}
     return case.at(FOREIGN, ref, message, name="text", when=str(part.carrier), values=values)
+
+
+def _unread_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
+    """Reasoning in a field that this provider does not read; only worth knowing if it requires none."""
+    contract, known = case.contract, case.contract.terms.get("reasoning.carriers")
+    read = f"it reads {', '.join(contract.reasoning.carriers)}" if contract.reasoning.carriers else "it reads none"
+    message = f"{contract.title} does not read reasoning from {part.carrier}: {read}"
+    source = f"{known.source} ({known.date})" if known else ""
+    finding = as_warning(case.at(FOREIGN, ref, message, name="text", source=source))
+    is_harmless = contract.reasoning.scope is Scope.NEVER and not case.is_refused
+    return replace(finding, severity=Severity.INFO) if is_harmless else finding
 
 
 def _issuer(case: RuleContext, entry: Entry | None) -> str:
