@@ -18,6 +18,12 @@ CASES = [
     ("in the alphabet of URLs", [thought(signature="ab-_cd")], [SIGNED], ReplayOutcome.SENT),
     ("without the summary", [SIGNED], [thought("Let me see."), SIGNED], ReplayOutcome.SENT),
     ("the summary alone, as it came", [thought("Let me see.")], [thought("Let me see.")], ReplayOutcome.SENT),
+    (
+        "the signature moved to its summary",
+        [thought("Let me see.", "ab+/cd==")],
+        [thought("Let"), SIGNED],
+        ReplayOutcome.SENT,
+    ),
     ("another signature", [thought(signature="xyz")], [SIGNED], ReplayOutcome.ALTERED),
     ("one of two lost", [SIGNED], [SIGNED, thought(signature="second")], ReplayOutcome.ALTERED),
 ]

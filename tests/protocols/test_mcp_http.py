@@ -82,6 +82,20 @@ def test_what_carries_no_message_is_left_alone() -> None:
         assert as_tool_request(each) is each
 
 
+def test_messages_of_other_protocols_that_are_json_rpc_too_are_no_tool_requests() -> None:
+    between_agents = (
+        ("message/stream", {"message": {"kind": "message", "messageId": "m", "parts": [], "role": "user"}}),
+        ("tasks/get", {"id": "t", "historyLength": 100}),
+        ("eth_call", []),
+    )
+    for method, params in between_agents:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        assert as_tool_request(exchange(message, b"{}", url="http://127.0.0.1:9999/")).kind is ExchangeKind.HTTP
+        assert as_tool_request(exchange(message, b"{}", mcp_session_id="s1")).kind is ExchangeKind.MCP
+    of_tools = {"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "t"}}
+    assert as_tool_request(exchange(of_tools, b"{}")).kind is ExchangeKind.MCP
+
+
 def test_a_result_over_http_is_compared_with_what_the_model_was_told() -> None:
     lossy = {**RESULT, "result": {"content": [{"type": "text", "text": "1"}], "structuredContent": {"sum": 4711}}}
     used = {"type": "tool_use", "id": "t1", "name": "mcp__calc__add", "input": {"a": 1}}

@@ -58,6 +58,15 @@ def test_a_provider_without_any_carrier_is_said_to_have_none(chat):
     assert finding.pointer == "/messages/1/reasoning_content"
 
 
+def test_a_field_that_the_provider_ignores_is_only_told_once_it_has_answered(chat):
+    history = [GO, {"role": "assistant", "content": "hi", "reasoning_content": "greet"}, GO]
+    answer = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hello"}}]}
+    found = chat(history, answer, provider="ollama", model="qwen3")
+    assert [(f.rule, f.severity) for f in found if f.rule == "reasoning.foreign"] == [("reasoning.foreign", "info")]
+    (alone,) = [f for f in chat(history, provider="ollama", model="qwen3") if f.rule == "reasoning.foreign"]
+    assert alone.severity == "warning" and "it reads reasoning" in alone.message
+
+
 def test_one_text_on_every_turn_with_calls(chat):
     def turn(call_id):
         call = {"id": call_id, "type": "function", "function": {"name": "ls", "arguments": "{}"}}

@@ -12,6 +12,7 @@ from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, HistoryPrefix, asked_of
+from workbench.rules._acceptance import is_answered
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
@@ -94,13 +95,13 @@ def _refused_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
 
 
 def _unread_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
-    """Reasoning in a field that this provider does not read; only worth knowing if it requires none."""
+    """Reasoning in a field that this provider does not read; only worth knowing if it requires none, and answered."""
     contract, known = case.contract, case.contract.terms.get("reasoning.carriers")
     read = f"it reads {', '.join(contract.reasoning.carriers)}" if contract.reasoning.carriers else "it reads none"
     message = f"{contract.title} does not read reasoning from {part.carrier}: {read}"
     source = f"{known.source} ({known.date})" if known else ""
     finding = as_warning(case.at(FOREIGN, ref, message, name="text", source=source))
-    is_harmless = contract.reasoning.scope is Scope.NEVER and not case.is_refused
+    is_harmless = contract.reasoning.scope is Scope.NEVER and is_answered(case.response)
     return replace(finding, severity=Severity.INFO) if is_harmless else finding
 
 

@@ -221,7 +221,9 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
     if error is None:
         return
     seen = f"status {case.status}: {quote(error.message.strip())}"
-    yield case.finding(DISAGREES, RESPONSE, error.pointer, words, evidence=seen, source=_source(check))
+    is_found = chosen is not None and chosen.severity is Severity.ERROR  # then only the contract is to be mended
+    rule = weaker(DISAGREES, Severity.INFO) if is_found else DISAGREES
+    yield case.finding(rule, RESPONSE, error.pointer, words, evidence=seen, source=_source(check))
 
 
 def _is_said(check: EnforcedCheck, text: str) -> bool:

@@ -16,6 +16,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.protocols.history import fact
 from workbench.protocols.mcp.channel import ASKED_BY
+from workbench.protocols.mcp.revisions import namespaces
 from workbench.protocols.mcp.sign_in import SIGN_INS, sign_in_method
 from workbench.protocols.wire_place import WirePlace
 from workbench.wire import (
@@ -56,6 +57,8 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     if exchange.kind is not ExchangeKind.HTTP or http is None:
         return exchange
     messages = _messages_of(http.body.text) if http.method == "POST" else []
+    if messages and not (_has_mark(http) or all(map(_is_of_tool_server, messages))):
+        return exchange
     if messages:
         method = messages[0].get("method") if len(messages) == 1 else BATCH
         names = {_object_of(message) for message in messages}
@@ -85,6 +88,20 @@ def _is_message(value: JsonValue) -> bool:
     return is_object and ("method" in value or "result" in value or "error" in value)
 
 
+def _is_of_tool_server(message: dict[str, JsonValue]) -> bool:
+    """The message has no method of another protocol that is JSON-RPC, too.
+
+    Agents talk to each other with ``message/send``, and ask for a task by ``id``, not ``taskId`` (A2A 0.3.0,
+    ``TaskQueryParams``).
+    """
+    method, params = message.get("method"), message.get("params")
+    if not isinstance(method, str):
+        return True
+    namespace = method.partition("/")[0]
+    is_between_agents = namespace == "tasks" and isinstance(params, dict) and "id" in params and "taskId" not in params
+    return namespace in namespaces() and not is_between_agents
+
+
 def id_of_post(http: HttpRequest) -> JsonValue:
     """Id of the message that a POST carried; None for a batch, and for one without an id."""
     messages = _messages_of(http.body.text)
@@ -108,11 +125,16 @@ def _is_of_session(exchange: Exchange) -> bool:
     """A GET that opens a stream of messages, or is refused by one; or a DELETE that ends a session."""
     request, response = exchange.request, exchange.response
     assert request
-    if request.headers.get(_SESSION) or request.headers.get("mcp-protocol-version"):
+    if _has_mark(request):
         return True
     body = response.body.raw if response and request.method == "GET" else b""
     is_message = body[:1] == b"{" and _MARK in body[:_TAIL]
     return is_message or body.startswith(b"event: endpoint") or (b"data:" in body[:256] and _MARK in body[:2048])
+
+
+def _has_mark(request: HttpRequest) -> bool:
+    """Its headers say that it goes to a tool server."""
+    return bool(request.headers.get(_SESSION) or request.headers.get("mcp-protocol-version"))
 
 
 def _with_name(exchange: Exchange, http: HttpRequest, method: str, name: str) -> Exchange:

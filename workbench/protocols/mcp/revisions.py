@@ -57,13 +57,13 @@ class Revision:
 
     def __init__(self, name: str, methods: Mapping[str, Any], types: Mapping[str, Any]) -> None:
         self.name = name
-        self._methods = methods
+        self.methods = methods
         self._grammar = BodyGrammar("", "", "", "", "", False, True, types)
         self._fits = _Fits(types)
 
     def method(self, name: str) -> Method | None:
         """What a method is; None if the revision does not have it."""
-        found = self._methods.get(name)
+        found = self.methods.get(name)
         return Method(tuple(found["by"]), _RESULT in found) if found else None
 
     def faults(self, method: str, message: Mapping[str, JsonValue]) -> list[ShapeFault]:
@@ -71,7 +71,7 @@ class Revision:
 
         Members that no revision knows are free, but for names that a known one has in another spelling.
         """
-        kinds = self._methods.get(method)
+        kinds = self.methods.get(method)
         if kinds is None:
             return []
         at, value, kind = "", message, kinds["type"]
@@ -282,3 +282,9 @@ def _noun(fault: ShapeFault) -> str:
 def is_known_method(name: str) -> bool:
     """Some revision has a message with this method."""
     return any(each.method(name) for each in revisions().values())
+
+
+@cache
+def namespaces() -> frozenset[str]:
+    """What the methods of all revisions begin with: ``tools``, ``notifications``, ``ping`` …."""
+    return frozenset(name.partition("/")[0] for each in revisions().values() for name in each.methods)
