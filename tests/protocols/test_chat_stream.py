@@ -525,6 +525,11 @@ def test_calls_are_joined(chunks: list[Json], calls: list[ToolCallIR]) -> None:
     assert list(said(*chunks, CALLS)) == calls
 
 
+def test_a_last_chunk_may_say_that_it_is_the_last() -> None:
+    result = play(chunk({"content": "a"}), {**STOP, "object": "chat.completion.done"}, done=False)
+    assert result.is_complete and not result.anomalies
+
+
 def test_a_stream_that_stops_inside_a_chunk() -> None:
     whole = stream([chunk({"content": "a"}), chunk({"content": "b"})], done=False)
     result = feed(whole[:-20])

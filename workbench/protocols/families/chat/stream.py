@@ -276,7 +276,7 @@ class ChatStreamDecoder:
             usage=read_usage(usage),
             error=self._error,
             is_stream=True,
-            is_complete=self._is_done,
+            is_complete=self._has_end,
             anomalies=(*noted, *self._ending(choices, messages)),
             finish_events=tuple(choices[0].finish_events) if choices else (),
         )
@@ -290,6 +290,11 @@ class ChatStreamDecoder:
         """The response without its content: id, model, token counts."""
         top = {**self._top, "id": self._id, "model": self._model}
         return describe(top, None, messages=(), usage=read_usage(self._usage), is_stream=True)
+
+    @property
+    def _has_end(self) -> bool:
+        """A terminal event came: ``[DONE]``, or the last chunk of Perplexity, which says so itself (recorded)."""
+        return self._is_done or self._top.get("object") == "chat.completion.done"
 
     def _note(self, slug: str, message: str, pointer: str, event: int) -> None:
         self._noted.setdefault((slug, message, pointer), []).append(event)
@@ -428,6 +433,6 @@ class ChatStreamDecoder:
                 mild = "" if call else MILD  # of a text nothing is lost (Snowflake's Cortex never gives a reason)
                 place = choice.reason_pointer
                 yield Anomaly(f"stream.finish-reason{mild}", "no finish reason before [DONE]", place, last)
-        if not self._is_done:
+        if not self._has_end:
             missing = "neither a finish reason nor [DONE]" if unfinished or not choices else "no [DONE]"
             yield Anomaly("stream.no-terminator", f"the stream ends with {missing}", "", last)
