@@ -47,6 +47,8 @@ ORDINALS = (
     "twenty-first",
     "twenty-second",
     "twenty-third",
+    "twenty-fourth",
+    "twenty-fifth",
 )
 
 

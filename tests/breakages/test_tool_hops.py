@@ -17,6 +17,7 @@ MAY_FIND = {
     "B017": ("mcp.no-answer",),
     "C012": ("schema.property-name",),
     "C013": ("schema.name",),
+    "D013": ("mcp.no-answer",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

@@ -38,6 +38,8 @@ CATALOGUES = (
     "tool-hops-13.yaml",
     "tool-hops-14.yaml",
     "tool-hops-15.yaml",
+    "tool-hops-16.yaml",
+    "tool-hops-17.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -62,7 +64,7 @@ SAME: Mapping[str, tuple[str, ...]] = {
     "mcp.content-shadowed": ("mcp.result-dropped",),
     "mcp.result-dropped": ("mcp.result-truncated",),
     "mcp.structured-dropped": ("mcp.result-altered",),
-    "mcp.protocol-error": ("mcp.no-answer",),
+    "mcp.protocol-error": ("mcp.no-answer", "mcp.message"),
 }
 """Rule → rules that say the same of the same place."""
 
@@ -156,7 +158,7 @@ def _is_at(finding: Finding, place: Place) -> bool:
 
 def _names(message: str, place: Place) -> bool:
     """A word of a message is the pointer, or one above or below it."""
-    words = (word.rstrip(",:") for word in message.split() if word.startswith("/"))
+    words = (word.strip("(),:") for word in message.split() if word.lstrip("(").startswith("/"))
     return any(f"{w}/".startswith(f"{place.pointer}/") or f"{place.pointer}/".startswith(f"{w}/") for w in words)
 
 
@@ -175,7 +177,7 @@ class HopArtefact:
         self.protocol = _protocol(artefact)
         lines = artefact.get("mcp", ())
         self._list()
-        before = _lines_before_call(lines)
+        before = _lines_before_call(lines) if call else len(lines)
         self._play(lines[:before])
         self._model(call, None)
         self._play(lines[before:], before)
@@ -292,7 +294,7 @@ class HopArtefact:
             number, _, rest = rest.partition("/") if part.endswith("s") else ("0", "", rest)
             at = f"/tools/0/functionDeclarations/{number}" if self.protocol == "gemini" else f"/tools/{number or 0}"
             inside = _SCHEMA[self.protocol] + rest.removeprefix("input_schema") if rest.startswith("input_") else rest
-            yield Place(models[0], "request", f"{at}/{inside}")
+            yield Place(models[0], "request", f"{at}/{inside}".rstrip("/"))
         elif part in ("tools_list", "tools_list_entry"):
             number, _, inside = rest.partition("/") if part == "tools_list" else ("0", "", rest)
             yield Place(shift, "response", f"/result/tools/{number}/{inside}")

@@ -109,7 +109,10 @@ COURSES: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], list[str]]] = {
         ["message", "unlisted"],
     ),
     "a request without an id": ((*READY, ("client", {"method": "tools/list"})), ["message"]),
-    "a method of another revision": ((*READY, ask(1, "subscriptions/listen", notifications={})), ["version"]),
+    "a method of another revision": (
+        (*READY, ask(1, "subscriptions/listen", notifications={})),
+        ["version", "unlisted"],
+    ),
     "a cancellation of nothing": ((*READY, tell("client", "cancelled", requestId=5)), ["cancelled", "unlisted"]),
     "a request without an answer": ((*READY, ("server", {"id": 1, "method": "ping"}), CALL), ["no-answer"]),
     "a task that is fetched": (

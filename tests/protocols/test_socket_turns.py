@@ -216,3 +216,23 @@ def test_archives_and_flow_files_are_read_so() -> None:
     seen = [[1, who == "sent", json.dumps(what).encode(), at + n, False] for n, (who, what) in enumerate(LOOP)]
     flows = mitmproxy.read(written(flow(websocket={"messages": seen})), "x")
     assert [len(e.frames) for e in flows.exchanges] == [len(LOOP), 0, 0]
+
+
+REFUSED_STEER = (
+    "received",
+    {"type": "error", "error": {"message": "unsupported websocket request type: response.steer"}},
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_unknown"),
+    [
+        ((create(USER), ("sent", {"type": "response.steer"}), REFUSED_STEER, *answer("resp_1")), True),
+        ((create(USER), *answer("resp_1"), ("sent", {"model": "gpt-5.2", "input": "hi"})), True),
+        ((create(USER), *answer("resp_1"), ("sent", {"model": "m", "input": "hi"}), *answer("resp_2")), False),
+        ((create(USER), REFUSED_STEER), False),  # no message of this type was sent
+    ],
+)
+def test_messages_that_the_server_does_not_know(said: tuple[Said, ...], *, is_unknown: bool) -> None:
+    rules = [rule for row in found(inspected(*said)) for rule in row]
+    assert rules.count("socket.unknown-message") == int(is_unknown)

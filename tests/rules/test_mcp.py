@@ -108,7 +108,7 @@ def test_capabilities_are_those_of_the_side_that_answers() -> None:
         for id_, what in enumerate(("roots/list", "ping", "sampling/x"))
     )
     told = ({"sent": {"jsonrpc": "2.0", "id": id_, "result": {"roots": []}}} for id_ in range(3))
-    lines = (*shaken, *asked, *told, ask(5, "prompts/list"), answer(5, prompts=[]))
+    lines = (*shaken, *LISTED, *asked, *told, ask(5, "prompts/list"), answer(5, prompts=[]))
     assert [rule for rule, *_ in found(*lines)] == ["mcp.capability"] * 2
     assert found(*lines[3:]) == []  # without a handshake nothing is known
 

@@ -43,6 +43,23 @@ def document(kind: str, **members: Any) -> Lines:
     return [asked("GET", f"/.well-known/{kind}"), answered(200, members)]
 
 
+def code(status: int = 302, body: Any = "", location: str = "", **members: str) -> Lines:
+    given = {"response_type": "code", "client_id": "c1", "code_challenge": "kk", "code_challenge_method": "S256"}
+    query = urlencode({name: value for name, value in {**given, **members}.items() if value})
+    return [asked("GET", f"/authorize?{query}"), answered(status, body, **({"location": location} if location else {}))]
+
+
+def endpoint(address: str, status: int = 202) -> Lines:
+    message = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+    given = {"accept": "application/json, text/event-stream"}
+    return [
+        asked("GET", "/v1/sse", accept="text/event-stream"),
+        answered(200, f"event: endpoint\ndata: {address}\n\n", content_type="text/event-stream"),
+        asked("POST", "/messages?sessionId=1", message, **given),
+        answered(status, "Accepted" if status == 202 else "Not Found"),
+    ]
+
+
 def stream(body: str = "", status: int = 200, **headers: str) -> Lines:
     given = {"accept": "text/event-stream", "mcp_session_id": "s1", "mcp_protocol_version": "2025-11-25", **headers}
     return [asked("GET", **given), answered(status, body, content_type="text/event-stream")]
@@ -82,6 +99,21 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "an error with status 200": (token(200, {"error": "bad_code"}), "has status 200"),
     "no token": (token(200, {"token": 1}), "no access_token"),
     "another type of token": (token(200, {**TOKENS, "token_type": "mac"}), "not Bearer"),
+    "a request for a token as JSON": (
+        [asked("POST", "/token", GRANT, content_type="application/json"), answered(400, INVALID)],
+        "sent as 'application/json'",
+    ),
+    "a code": (code(location="http://127.0.0.1:33418/cb?code=a&state=s"), ""),
+    "a code without PKCE": (code(code_challenge="", resource=RESOURCE), "code_challenge is missing"),
+    "a plain challenge": (code(400, INVALID, code_challenge_method="plain"), "have to use S256"),
+    "a code for another resource": ([*NAMED, *code(resource="https://a.example/")], "the tool server's metadata"),
+    "a resource that its server does not know": (
+        [*NAMED, *code(location="http://127.0.0.1:33418/cb?error=invalid_target", resource=RESOURCE)],
+        "which the tool server names",
+    ),
+    "a scope that is refused": (code(location="http://127.0.0.1:1/cb?error=invalid_scope"), "refuses the scope"),
+    "a user who declines": (code(location="http://127.0.0.1:1/cb?error=access_denied"), "declines"),
+    "no page for codes": (code(404, "no"), "the request for a code is answered with 404"),
     "a token in the URL": ([asked("DELETE", "/mcp?access_token=a", mcp_session_id="s1"), answered(200)], "in the URL"),
 }
 
@@ -101,6 +133,14 @@ STREAMS: dict[str, tuple[Lines, str]] = {
         [*call("retry: 5000\n" + event("e1")), *stream(event("e2", DONE), last_event_id="e1")],
         "retry is 5.00 s",
     ),
+    "a call that is resumed behind a hundred other streams": (
+        [*call(event("e1")), *(stream() * 100), *stream(event("e2", DONE), last_event_id="e1")],
+        "without Last-Event-ID",
+    ),
+    "an address for messages": (endpoint("/messages?sessionId=1"), ""),
+    "an address without the path of its stream": (endpoint("/messages?sessionId=1", 404), "it lacks '/v1'"),
+    "an address of another host": (endpoint("https://a.example/messages"), "names the host 'a.example'"),
+    "an encoded address": (endpoint("https%3A//tools.example.com/messages"), "percent-encoded as a whole"),
     "a server that does not resume": ([*call(event("e1", DONE)), *stream("", 405, last_event_id="e1")], "does not let"),
 }
 

@@ -77,9 +77,15 @@ class ModelCalls:
 
     def take(self, decoded: DecodedExchange) -> None:
         """Remember the calls of an answer."""
-        calls = [call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server]
-        if calls:
-            self._keep((*self.pending, *(ModelCall(decoded.index, call, argument_key(call.input)) for call in calls)))
+        made = _calls_of(decoded)
+        if made:
+            self._keep((*self.pending, *made))
+
+    def take_latest(self, decoded: DecodedExchange) -> None:
+        """Remember the calls of an answer, and no others: no tool server was seen before it."""
+        made = _calls_of(decoded)
+        if made or self.pending:
+            self._keep(made)
 
     def carry_out(self, outcome: ToolOutcome) -> ModelCall | None:
         """The call that a request to a tool server carries out, as it was before; None if no one fits."""
@@ -118,6 +124,11 @@ class ModelCalls:
         if answered:
             self._keep(one for one in self.pending if one.call.id not in ids)
         return answered
+
+
+def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
+    made = (call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server)
+    return [ModelCall(decoded.index, call, argument_key(call.input)) for call in made]
 
 
 def of_call(

@@ -22,6 +22,7 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
 )
+from workbench.rules.wording import quote
 
 _RULES = {
     "lifecycle": (LIFECYCLE, WARNING),
@@ -50,6 +51,12 @@ def of_lapses(decoded: DecodedExchange, lapses: Iterable[Lapse]) -> Iterator[Fin
         more = f" ({len(alike):,} such messages)" if len(alike) > 1 else ""
         text = f"message {alike[0].place}: {alike[0].text}{more}"
         yield make(decoded, rule, REQUEST if sender == "client" else RESPONSE, "", text, severity=severity)
+
+
+def of_unlisted(decoded: DecodedExchange, server: str) -> Finding:
+    """A request to the model without the tools of a server, which its client has not listed."""
+    text = f"{quote(server)} declares tools, but the client has not asked for its list before this request"
+    return make(decoded, TOOL_MISSING, REQUEST, "", text, severity=INFO)
 
 
 def of_lapses_over_http(decoded: DecodedExchange, course: Course) -> Iterator[Finding]:

@@ -72,6 +72,9 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         subject = f"Accept is {quote(accept)}" if accept is not None else "Accept is missing"
         text = f"{subject}: a client has to accept both {_JSON} and {_SSE}, otherwise servers answer 406"
         yield make(decoded, HTTP, REQUEST, "", text)
+    elif is_refused and accept is not None:
+        text = f"the server answers 406, but the request accepts both {_JSON} and {_SSE}: a proxy may change the header"
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     if kind is not None and not kind.lower().startswith(_JSON):
         yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
 
@@ -89,6 +92,10 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
         severity = WARNING if response and response.status >= 400 else INFO
         text = f"the header MCP-Protocol-Version is missing: required in each request since revision {_NEEDS_REVISION}"
         yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
+    wanted = member(message, "params", "protocolVersion") if request.method == "initialize" else None
+    if isinstance(wanted, str) and stated and stated != wanted:
+        text = f"the header MCP-Protocol-Version is {quote(stated)}, but initialize asks for {quote(wanted)}"
+        yield make(decoded, VERSION, REQUEST, "", f"{text}: servers that compare them answer 400")
     if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
         yield from _of_old_revision(decoded)
     old = stated or version_in_use
@@ -121,6 +128,16 @@ def _of_session(
             f"server refuses it with {response.status}"
         )
         yield make(decoded, SESSION_LOST, REQUEST, "", text)
+
+
+def of_lost_session(decoded: DecodedExchange, since: int) -> Finding:
+    """A request of a session after the server had said that it does not know it.
+
+    Args:
+        since: index of the exchange with that refusal.
+    """
+    text = f"the server had answered 404 for this session in exchange {since + 1}: a client has to begin a new one"
+    return make(decoded, SESSION_LOST, REQUEST, "", text)
 
 
 def of_ended_session(decoded: DecodedExchange) -> Finding:

@@ -288,6 +288,13 @@ def _of_readers(decoded: DecodedExchange, schema: JsonValue, where: str) -> Iter
     """What is valid JSON Schema, but refused by strict readers: references into properties, values listed twice."""
     for node in nodes(schema) if isinstance(schema, dict) else ():
         ref, values = member(node.schema, "$ref"), member(node.schema, "enum")
+        is_item = node.pointer.endswith("/items")
+        if is_item and isinstance(member(node.schema, "type"), list):
+            text = "the items have a list of types, which several providers refuse with the whole request"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}/type", text, severity=INFO)
+        if isinstance(node.schema, bool) and "/properties/" in node.pointer and node.depth > 1:
+            text = f"a schema that is {str(node.schema).lower()}: several providers refuse it with the whole request"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if isinstance(ref, str) and ref.startswith("#") and not ref.startswith(("#/$defs/", "#/definitions/")):
             text = f"the reference {quote(ref)} does not lead into $defs: strict clients refuse the whole list"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)

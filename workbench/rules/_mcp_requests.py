@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from workbench import regex
-from workbench.chain import value_in
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import (
     ASKED_BY,
+    BATCH,
     CANCELLED,
     END,
     OVER_HTTP,
     SIGN_INS,
+    STREAM,
     ChannelFacts,
     ServerFacts,
     fault_of_line,
@@ -27,19 +28,15 @@ from workbench.protocols.mcp import (
     response_message,
     response_object,
 )
-from workbench.rules._mcp_output import of_output
-from workbench.rules._mcp_results import of_text_forms
+from workbench.rules._mcp_call_results import INVALID_INPUT, LONG_TEXT, is_failure, of_call_result
 from workbench.rules._mcp_rules import (
-    ARGUMENTS_REFUSED,
     CANCELLED_END,
     CAPABILITY,
-    ERROR_FLAG,
     FRAMING,
     INFO,
     MESSAGE,
     NAME,
     NO_ANSWER,
-    OUTPUT_SCHEMA,
     PROTOCOL_ERROR,
     RESPONSE_ID,
     SESSION_LOST,
@@ -48,11 +45,9 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
     member,
-    texts_of,
 )
 from workbench.rules.wording import quote
-from workbench.toolcalls.arguments import climb
-from workbench.wire import State
+from workbench.wire import Exchange, State
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")
 """Methods whose JSON-RPC error breaks tool use; for others an error is a normal response (``resources/read``), or a
@@ -67,6 +62,9 @@ _MEMBERS: dict[str, tuple[tuple[str, type], ...]] = {
 _NEGOTIATION = (-32020, -32021, -32022, -32042)
 """Codes with which a server asks the client for something: another version, a capability, a page to open."""
 
+_NO_REQUESTS = (*SIGN_INS, END, STREAM, BATCH, "response")
+"""Methods of what HTTP carries that is no request of JSON-RPC."""
+
 _NO_METHOD = -32601
 """Code of JSON-RPC for a method that is not known."""
 
@@ -78,45 +76,12 @@ _MAY_WAIT = ("subscriptions/listen", "server/discover", "ping", "tasks/result")
 
 _TIMED_OUT = regex.compile(r"time[d ]*[- ]?out|-32001|deadline", re.IGNORECASE)
 _UNSUPPORTED = regex.compile(r"not (?:supported|implemented)|unsupported|method not found", re.IGNORECASE)
-_UNKNOWN_TOOL = regex.compile(r"\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE)
-_NO_OUTPUT = regex.compile(r"output ?schema.{0,80}(?:no|not|without|missing) .{0,20}structured", re.IGNORECASE)
-_INVALID_INPUT = regex.compile(
-    r"validation errors?\b|input validation|invalid (?:input|arguments?|params?|type)|input should be"
-    r"|expected \w+, (?:received|got) \w+"
-    r"|must be (?:of type )?(?:a )?(?:valid )?(?:string|number|object|array|boolean)"
-    r"|(?:unknown|unexpected|unrecogni[sz]ed|extra) (?:keyword )?(?:argument|parameter|propert|field|key)",
+_NO_HANDLER = regex.compile(
+    r"(?:missing|no|without) (?:a )?(?:registered )?handler|unknown method|method \S+ not found"
+    r"|not implemented|unsupported",
     re.IGNORECASE,
 )
-"""Words of common validators (pydantic, zod, Ajv, Go) for arguments that they refuse."""
-
-_DEMANDED = regex.compile(
-    r"\b(?:is|are) (?:required|missing)\b|\bmust (?:provide|specify|be (?:provided|specified|set|given))\b"
-    r"|\b(?:provide|specify|supply|pass|set) (?:an? |the )?`?(?-i:[a-z]+(?:_[a-z]|[A-Z])\w*)"
-    r"|\bcannot (?:use|combine|specify|set) both\b|\bmutually exclusive\b|\b(?:at least|exactly|only) one of\b",
-    re.IGNORECASE,
-)
-_WORD = regex.compile(r"\w+")
-
-_FAILED = regex.compile(
-    r"\s*(?:(?:missing|invalid|unknown|unsupported) (?:required )?(?:params?|parameters?|arguments?|fields?)\b"
-    r"|\[?error\]?\b|(?:\w+)?(?:error|exception):|traceback \(most recent call last\)|failed to \w+|panic:)"
-    r'|\s*\{\s*"(?:error|errors)":\s*(?!null|false|""|\[\]|\{\})',
-    re.IGNORECASE,
-)
-"""Beginnings of a text that reports a failure."""
-
-_REFUSES = regex.compile(
-    r"[^\n.:]{0,60}\b(?:exceeds (?:the )?(?:max|limit|allowed)|must (?:not )?be\b|cannot be (?:empty|null|blank)"
-    r"|is (?:required|invalid|not allowed|not valid|too (?:long|large|short|big))\b)[^\n]{0,80}",
-    re.IGNORECASE,
-)
-"""A text of one short line that refuses an argument."""
-
-_ERROR_CODE = regex.compile(r"(?i)\berr|_err|error|^E_|fail|exception")
-"""Names of errors, where an object has a code and a message."""
-
-_SUCCEEDED = regex.compile(r"\bHTTP 20\d\b|\bstatus(?: code)?:? 20\d\b|\b20[1-6] \w+|\bno content\b", re.IGNORECASE)
-"""Words that report a success."""
+"""Words of servers for a method that they do not know, with other codes than that of JSON-RPC."""
 
 _NO_SESSION = regex.compile(
     r"session (?:id )?(?:\S+ )?(?:not found|expired|terminated|unknown|invalid|does not exist|is closed)"
@@ -137,9 +102,6 @@ _NO_SESSION_STATUS = (400, 404)
 
 _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
-
-_LONG = 600
-"""Limit of characters of a text in which words of failure or success are looked for."""
 
 
 def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFacts | None) -> Iterator[Finding]:
@@ -190,25 +152,44 @@ def _of_client(
             yield make(decoded, NO_ANSWER, RESPONSE, "", text)
         return
     request, response = request_object(decoded), response_object(decoded)
+    if is_over_http(exchange) and exchange.response.status < 400 and _is_of_another(request, response):
+        text = f"{quote(method)} got no response: the only message has the id of another request"
+        yield make(decoded, NO_ANSWER, RESPONSE, "", text)
+        return
     if method in _MUST_RESULT:
-        is_sign_in = exchange.response.status in _AUTH
-        yield from () if is_sign_in else _error(decoded, method, response.get("error"))
+        is_elsewhere = exchange.response.status in _AUTH or is_unknown_session(exchange)
+        yield from () if is_elsewhere else _error(decoded, method, response.get("error"))
         yield from _shape(decoded, method, response.get("result"))
     else:
-        yield from _refused_method(decoded, method, response.get("error"), facts)
+        yield from _refused_method(decoded, method, facts)
     if method == "initialize":
         yield from _version(decoded, request, response, channel)
         yield from _of_initialize(decoded, response)
     if method == "tools/call":
         yield from _tool_name(decoded, request.get("params"), facts)
-        yield from _of_result(decoded, request.get("params"), response, facts)
+        yield from of_call_result(decoded, request.get("params"), response, facts)
+
+
+def _of_unknown_method(decoded: DecodedExchange, method: str) -> Finding:
+    text = f"no revision of the protocol has the method {quote(method)}"
+    return make(decoded, MESSAGE, REQUEST, "/method", text)
+
+
+def _refusal_of(decoded: DecodedExchange) -> tuple[JsonValue, str] | None:
+    """Code and words of a refusal: those of JSON-RPC, else what HTTP says; None if the request was not refused."""
+    error, http = response_object(decoded).get("error"), decoded.exchange.response
+    if isinstance(error, dict):
+        return error.get("code"), str(error.get("message"))
+    is_refused = is_over_http(decoded.exchange) and http is not None and http.status >= 400 and http.status not in _AUTH
+    body = decoded.response_text[:LONG_TEXT].decode("utf-8", "replace")
+    return (None, str(error or body)) if is_refused else None
 
 
 def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     """Findings on what HTTP itself says: lost sessions, refused versions, no message."""
     http, request = decoded.exchange.response, decoded.exchange.request
     assert http and request
-    body = decoded.response_text[:_LONG].decode("utf-8", "replace")
+    body = decoded.response_text[:LONG_TEXT].decode("utf-8", "replace")
     error = member(response_object(decoded), "error")
     error_text = str(member(error, "message") or error or body)
     url = str(decoded.exchange.meta[OVER_HTTP][1]).lower()
@@ -219,7 +200,10 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(decoded, VERSION, REQUEST, "", text)
     has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
     is_unknown = http.status == 404 or (not _has_result(decoded) and _NO_SESSION.search(error_text))
-    if has_session and method != END and is_unknown:
+    if has_session and method == "initialize" and is_unknown:
+        text = f"initialize has the id of an earlier session and is answered with {http.status}: a client leaves it out"
+        yield make(decoded, SESSION_LOST, REQUEST, "", text, quote(error_text))
+    elif has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
         how = "" if http.status == 404 else "; only status 404 makes a client start a new session"
         text = f"the server answered {http.status} for a session that it does not know{how}"
@@ -232,7 +216,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(decoded, VERSION, RESPONSE, "", text, quote(error_text))
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
-        if method == "initialize" and not request.headers.get("mcp-protocol-version"):
+        if method == "initialize" and http.status == 400 and not version:
             text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(error_text))
     elif http.status == 200 and body.lstrip()[:1] == "{" and "event-stream" in (http.headers.get("content-type") or ""):
@@ -251,7 +235,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         fault = fault_of_line(decoded.response_text)
         text = f"the response to {method} is {fault}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body), WARNING if "JSON, but" in fault else None)
-    elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
+    elif http.status == 200 and _has_nothing(decoded, method):
         text = f"the response to {method} ended without its message"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
     elif method in _MUST_RESULT and decoded.events and not decoded.events[-1].terminated:
@@ -280,6 +264,24 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
 
 
+def _is_of_another(request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]) -> bool:
+    """A response with an id that is not that of its request, whatever its type."""
+    given = response.get("id")
+    return "id" in request and given is not None and str(given) != str(request["id"])
+
+
+def is_unknown_session(exchange: Exchange) -> bool:
+    """A request of a session that its server does not know: it answers 404, and the client begins a new one."""
+    has_session = bool(exchange.request and exchange.request.headers.get("mcp-session-id"))
+    return has_session and is_over_http(exchange) and bool(exchange.response and exchange.response.status == 404)
+
+
+def _has_nothing(decoded: DecodedExchange, method: str) -> bool:
+    """No response to a request: none in a stream, or no body at all."""
+    is_empty = not decoded.response_text.strip() and "id" in request_object(decoded) and method not in SIGN_INS
+    return is_empty or (method in _MUST_RESULT and not response_message(decoded).strip())
+
+
 def _is_cut(decoded: DecodedExchange) -> bool:
     """The stream ends within an event that has a beginning of JSON."""
     last = decoded.events[-1] if decoded.events else None
@@ -301,13 +303,9 @@ def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(
             decoded, TIMEOUT, REQUEST, "/params", f"the client gave up {quote(method)}{came}{hint}", quote(reason)
         )
-    elif method == "tools/call" and isinstance(response.get("result"), dict) and not _is_failure(response["result"]):
+    elif method == "tools/call" and isinstance(response.get("result"), dict) and not is_failure(response["result"]):
         text = "the client cancelled this call, but the server carried it out anyway"
         yield make(decoded, CANCELLED_END, RESPONSE, "/result", text, quote(reason), INFO)
-
-
-def _is_failure(result: JsonValue) -> bool:
-    return member(result, "isError") is True
 
 
 def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[Finding]:
@@ -325,25 +323,22 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
 
 
-def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, facts: ServerFacts) -> Iterator[Finding]:
+def _refused_method(decoded: DecodedExchange, method: str, facts: ServerFacts) -> Iterator[Finding]:
     """An error to a request that its receiver has to answer: to ping, or with a capability that it declared."""
-    code, error_text, needed = member(error, "code"), str(member(error, "message")), needed_capability(method, "client")
-    if not isinstance(error, dict):
+    needed, refusal = needed_capability(method, "client"), _refusal_of(decoded)
+    if not is_known_method(method) and method not in _NO_REQUESTS and "result" not in response_object(decoded):
+        yield _of_unknown_method(decoded, method)
+    elif refusal is None:
         return
-    if method == "ping":
-        text = (
-            f"ping was answered with error {quote(code, 20)}: {quote(error_text)}; "
-            "it must be answered with an empty result"
-        )
+    elif method == "ping":
+        text = f"ping was answered with an error: {quote(refusal[1])}; it must be answered with an empty result"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
-    elif code == _NO_METHOD and not is_known_method(method):
-        text = f"no revision of the protocol has the method {quote(method)}"
-        yield make(decoded, MESSAGE, REQUEST, "/method", text)
-    elif code == _NO_METHOD and needed and facts.server is not None and needed in facts.server:
+    elif (refusal[0] == _NO_METHOD or _NO_HANDLER.search(refusal[1])) and facts.has_declared(needed):
         text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
-        yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
-    elif _INVALID_INPUT.search(error_text):
-        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(error_text)}")
+        pointer = "/error" if "error" in response_object(decoded) else ""
+        yield make(decoded, CAPABILITY, RESPONSE, pointer, text, quote(refusal[1]))
+    elif INVALID_INPUT.search(refusal[1]):
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(refusal[1])}")
 
 
 def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> Iterator[Finding]:
@@ -411,80 +406,3 @@ def _version(
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
     elif channel is not None and not channel.is_used:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")
-
-
-def _of_result(
-    decoded: DecodedExchange, params: JsonValue, response: dict[str, JsonValue], facts: ServerFacts
-) -> Iterator[Finding]:
-    result = response.get("result")
-    entry = facts.tools.get(str(member(params, "name")), {})
-    result_text = " ".join(map(_inner_text, texts_of(result)))[:_LONG]
-    if isinstance(result, dict):
-        yield from of_text_forms(decoded, result)
-        yield from _flag(decoded, result, result_text)
-        yield from of_output(decoded, params, result, entry)
-    if not _is_failure(result):
-        result_text = str(member(response, "error", "message") or "")
-    if _NO_OUTPUT.search(result_text):
-        text = (
-            "the result is an error because structured content is missing, although the tool declares an outputSchema"
-        )
-        place = "/result" if _is_failure(result) else "/error"
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(result_text))
-        return
-    if _is_failure(result) and _UNKNOWN_TOOL.search(result_text):
-        text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
-        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(result_text), INFO)
-    if _INVALID_INPUT.search(result_text) or _demands(result_text, entry):
-        yield from _of_refusal(
-            decoded, params, entry, "/result/content/0/text" if _is_failure(result) else "/error", result_text
-        )
-
-
-def _demands(text: str, entry: JsonValue) -> bool:
-    """A text that asks for a property of the schema: "ID is required", "cannot use both A and B"."""
-    known = member(entry, "inputSchema", "properties")
-    words = frozenset(_WORD.findall(text)) if isinstance(known, dict) and _DEMANDED.search(text) else frozenset()
-    return isinstance(known, dict) and not words.isdisjoint(known)
-
-
-def _of_refusal(
-    decoded: DecodedExchange, params: JsonValue, entry: JsonValue, pointer: str, words: str
-) -> Iterator[Finding]:
-    schema = member(entry, "inputSchema")
-    if isinstance(schema, dict) and not climb(None, member(params, "arguments") or {}, schema).faults:
-        text = "the tool refuses arguments that match its own inputSchema"
-        yield make(decoded, ARGUMENTS_REFUSED, RESPONSE, pointer, text, quote(words))
-
-
-def _flag(decoded: DecodedExchange, result: JsonValue, words: str) -> Iterator[Finding]:
-    """A text that tells of a failure in a success, or of a success in a failure: words, and so a guess."""
-    if _is_failure(result):
-        if _SUCCEEDED.search(words) and not _FAILED.match(words):
-            text = "the result is marked as an error, but its text reports a success"
-            yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(words), INFO)
-    elif (
-        (_FAILED.match(words) or _REFUSES.fullmatch(words) or _denies_success(value_in(words)))
-        and len(texts_of(result)) == 1
-        and member(result, "structuredContent") is None
-    ) or _denies_success(member(result, "structuredContent")):
-        text = "the text reports a failure, but the result is not marked as an error (isError)"
-        pointer = "/result/isError" if member(result, "isError") is not None else "/result"
-        yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(words), INFO)
-
-
-def _inner_text(text: str) -> str:
-    """A text; the one inside, where it is a list of content that was encoded as text."""
-    inner = value_in(text) if text[:1] == "[" else None
-    only = inner[0] if isinstance(inner, list) and len(inner) == 1 else None
-    found = only.get("text") if isinstance(only, dict) else None
-    return found if isinstance(found, str) else text
-
-
-def _denies_success(value: JsonValue) -> bool:
-    """An object that says of itself that it is a failure."""
-    if not isinstance(value, dict):
-        return False
-    is_coded = isinstance(value.get("message"), str) and bool(_ERROR_CODE.search(str(value.get("code") or "")))
-    is_denied = any(value.get(name) is False for name in ("success", "ok", "succeeded"))
-    return is_denied or value.get("status") == "error" or is_coded

@@ -11,7 +11,8 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
+from workbench.protocols.mcp import AUTHORIZATION, REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
+from workbench.rules._mcp_authorization import of_authorization
 from workbench.rules._mcp_http import head_of, url_of
 from workbench.rules._mcp_rules import AUTH, INFO, make
 from workbench.rules._mcp_tokens import Issuer, of_registration, of_token
@@ -54,6 +55,9 @@ class SignIns:
             yield from of_registration(decoded, issuer)
         elif request.method == TOKEN:
             yield from of_token(decoded, issuer)
+        elif request.method == AUTHORIZATION:
+            yield from of_authorization(decoded, issuer)
+            return
         else:
             yield from _of_metadata(decoded, self._metadata_urls.get(host, ("", "")))
         self._take(decoded, request.method, host, issuer)

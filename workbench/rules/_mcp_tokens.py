@@ -22,6 +22,7 @@ from workbench.wire import HttpRequest, urls
 _BASIC, _POST, _NO_SECRET = "client_secret_basic", "client_secret_post", "none"
 _METHOD = "token_endpoint_auth_method"
 _NO_ENDPOINT = (404, 405, 501)
+_FORM = "application/x-www-form-urlencoded"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 # fmt: off
@@ -100,7 +101,7 @@ def _of_refused_registration(
     response_body: Mapping[str, JsonValue],
     status: int,
 ) -> Finding:
-    error_text, excerpt = _words_of(response_body), quote(head_of(decoded))
+    error_text, excerpt = words_of(response_body), quote(head_of(decoded))
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
@@ -156,7 +157,7 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     is_refused = response is not None and (response.status >= 400 or "error" in response_body)
     faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, _words_of(response_body), WARNING if is_refused else INFO)
+        yield make(decoded, AUTH, REQUEST, "", text, words_of(response_body), WARNING if is_refused else INFO)
     if response is not None and response.status < 400 and "error" in response_body:
         yield make(decoded, AUTH, RESPONSE, "/error", "an error has status 200: clients treat it as a token")
     elif is_refused and not faults:
@@ -173,6 +174,11 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
         yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
     if code and code in issuer.codes:
         yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code is valid once"
+    yield from fault_of_resource(resource, issuer)
+
+
+def fault_of_resource(resource: str | None, issuer: Issuer) -> Iterator[str]:
+    """What is wrong with the resource of a request, in words, if the tool server names another."""
     if issuer.resource and not resource:
         yield f"resource is missing: it has to be {quote(issuer.resource)}, as in the tool server's metadata"
     elif issuer.resource and resource and resource.rstrip("/") != issuer.resource.rstrip("/"):
@@ -181,6 +187,8 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
 
 def _faults_of_client(form: Mapping[str, str], request: HttpRequest, issuer: Issuer) -> Iterator[str]:
     """How the client authenticates, against what it is registered with."""
+    if not (request.headers.get("content-type") or _FORM).lower().startswith(_FORM):
+        yield f"the members are sent as {quote(request.headers.get('content-type'))}: a request for a token is {_FORM}"
     is_basic = (request.headers.get("authorization") or "").lower().startswith("basic ")
     has_secret = bool(form.get("client_secret"))
     method, is_stated = issuer.methods.get(form.get("client_id", ""), ("", True))
@@ -193,7 +201,7 @@ def _faults_of_client(form: Mapping[str, str], request: HttpRequest, issuer: Iss
         yield f"the client is registered with {quote(method)}{why}, but does not authenticate here"
 
 
-_CLIENT_ERRORS = {
+REFUSALS = {
     "invalid_target": "the server refuses the resource that the client names",
     "invalid_client": "the server refuses the client, or how it authenticates",
     "unauthorized_client": "the client may not use this grant",
@@ -209,7 +217,7 @@ def _of_refused(
     request: HttpRequest,
     response_body: Mapping[str, JsonValue],
 ) -> Finding:
-    error, error_text, excerpt = str(response_body.get("error", "")), _words_of(response_body), quote(head_of(decoded))
+    error, error_text, excerpt = str(response_body.get("error", "")), words_of(response_body), quote(head_of(decoded))
     grants = issuer.metadata.get("grant_types_supported")
     if not isinstance(response_body.get("error"), str):
         text = 'the refusal does not have the form {"error": …}: clients cannot read why they got no token'
@@ -217,8 +225,11 @@ def _of_refused(
     if error == "invalid_grant":
         what = "the refresh token" if "refresh_token" in form else "the code, or its code_verifier"
         return make(decoded, AUTH, REQUEST, "", f"the server refuses {what}: {quote(error_text)}", excerpt)
-    if error in _CLIENT_ERRORS:
-        return make(decoded, AUTH, REQUEST, "", f"{_CLIENT_ERRORS[error]}: {quote(error_text)}", excerpt)
+    if error == "invalid_target" and issuer.resource:
+        text = f"the server refuses the resource {quote(issuer.resource)}, which the tool server names"
+        return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
+    if error in REFUSALS:
+        return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(error_text)}", excerpt)
     if error == "unsupported_grant_type" and not (isinstance(grants, list) and form["grant_type"] in grants):
         return make(decoded, AUTH, REQUEST, "", f"the server does not support the grant {form['grant_type']}", excerpt)
     token_names = [name for name in _OF_TOKENS if name in _WORD.findall(error_text)]
@@ -239,6 +250,6 @@ def _of_granted(decoded: DecodedExchange, response_body: Mapping[str, JsonValue]
         yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in response_body else "", text)
 
 
-def _words_of(response_body: Mapping[str, JsonValue]) -> str:
-    """The words of a refusal."""
+def words_of(response_body: Mapping[str, JsonValue]) -> str:
+    """The words of a refusal; empty if it has none."""
     return ": ".join(str(response_body[name]) for name in ("error", "error_description") if response_body.get(name))

@@ -14,8 +14,8 @@ from workbench.rules.wording import quote
 _OF_NEW_ERA = (-32020, -32021, -32022, -32602)
 """Codes with which a server of the newer era refuses: the client asks again instead of falling back."""
 
-_PATIENCE = 1.0
-"""Seconds that a client has for ``initialize`` after the refusal, before it is said to have given up."""
+PATIENCE = 1.0
+"""Seconds that a client has for the next step of a handshake, before it is said to have given up."""
 
 
 class RefusedProbe(NamedTuple):
@@ -48,7 +48,7 @@ def refused_probe(decoded: DecodedExchange) -> RefusedProbe | None:
 def of_probe(decoded: DecodedExchange, server: str, probe: RefusedProbe) -> Iterator[Finding]:
     """Findings on a request to the model, sent without the tools of a server that refused a probe."""
     began = decoded.exchange.started_at
-    if probe.exchange >= 0 and began is not None and began >= probe.at + _PATIENCE:
+    if probe.exchange >= 0 and began is not None and began >= probe.at + PATIENCE:
         text = f"{quote(server)} refused the probe in exchange {probe.exchange + 1}, and the client did not fall back"
         hint = f"{text} to initialize: the tools of that server are missing"
         yield make(decoded, VERSION, REQUEST, "", hint, quote(probe.error_text))

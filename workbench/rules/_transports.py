@@ -37,6 +37,7 @@ class ToolServers:
     ) -> None:
         self._of = journal, summaries, read
         self._hops: ToolHops | None = None
+        self._latest: DecodedExchange | None = None  # of a model, before any server came: it may have called a tool
         self.found: dict[int, tuple[Finding, ...]] = {}
 
     def complete(self, exchange: Exchange) -> Exchange:
@@ -70,11 +71,15 @@ class ToolServers:
             from workbench.rules.mcp import ToolHops
 
             self._hops = ToolHops(*self._of)
+            if self._latest is not None:
+                self._hops.check_model(self._latest)
+                self._latest = None
         return self._hops
 
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results of a model's request, and findings on it against what the servers said."""
         if self._hops is None:
+            self._latest = decoded
             return (), ()
         links, found = self._hops.check_model(decoded)
         if decoded.exchange.state is State.OPEN:

@@ -18,6 +18,7 @@ from workbench.protocols.mcp import (
     CALL_TOOL,
     END,
     SIGN_INS,
+    STREAM,
     ChannelFacts,
     Course,
     LaterStreams,
@@ -34,17 +35,18 @@ from workbench.protocols.mcp import (
 )
 from workbench.rules._mcp_calls import ModelCalls, detour_of, of_call, of_passed_on, of_route, of_uncalled
 from workbench.rules._mcp_connection import of_connection
-from workbench.rules._mcp_course import of_lapses_over_http
+from workbench.rules._mcp_course import of_lapses_over_http, of_unlisted
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_http import of_ended_session, of_http
+from workbench.rules._mcp_endpoints import Endpoints
+from workbench.rules._mcp_http import of_ended_session, of_http, of_lost_session
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_messages import of_messages
-from workbench.rules._mcp_requests import of_request
+from workbench.rules._mcp_requests import is_unknown_session, of_request
 from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, texts_of
 from workbench.rules._mcp_sign_in import SignIns
 from workbench.rules._mcp_streams import Resumptions
-from workbench.rules._mcp_versions import RefusedProbe, of_probe, refused_probe
+from workbench.rules._mcp_versions import PATIENCE, RefusedProbe, of_probe, refused_probe
 from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpRequest, State, Summary
 
@@ -74,12 +76,15 @@ class ToolHops:
         self._seen: dict[str, bool] = {}
         self._streams = ToolStreams(LaterStreams(summaries, read))
         self._resumptions = Resumptions(journal)
+        self._endpoints = Endpoints(journal)
         self._declared: dict[str, object] = {}
         self._lists: dict[str, ListRead] = {}
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
+        self._ready: dict[str, float] = {}
         self._sessions: dict[str, str] = {}
         self._ended: dict[str, bool] = {}
+        self._lost: dict[str, tuple[int, float]] = {}
         self._routes: dict[tuple[str, str, str, int], str] = {}
         self._sign_ins = SignIns(journal)
         self._links = ToolLinks(journal)
@@ -164,11 +169,14 @@ class ToolHops:
             return
         server = server_of(exchange.request.url)
         yield from of_http(decoded, self._sessions.get(server, ""), facts.version)
+        yield from self._endpoints.check(decoded)
         yield from self._resumptions.check(decoded, connection)
         if connection not in self._courses:
             self._journal.put(self._courses, connection, Course(self._journal))
         yield from of_lapses_over_http(decoded, self._courses[connection])
         yield from self._check_end(decoded, exchange.request)
+        if exchange.request.method == "notifications/initialized" and exchange.started_at is not None:
+            self._journal.put(self._ready, connection, exchange.started_at)
         session_id = exchange.response.headers.get("mcp-session-id") if exchange.response else None
         if exchange.request.method == "initialize":
             self._journal.put(self._sessions, server, session_id or "")
@@ -176,11 +184,23 @@ class ToolHops:
     def _check_end(self, decoded: DecodedExchange, request: HttpRequest) -> Iterator[Finding]:
         """Remember a session that a client ended; a server has to refuse it from then on."""
         session, response = request.headers.get("mcp-session-id") or "", decoded.exchange.response
+        yield from self._check_lost(decoded, session, request.method)
         if session and response is not None and response.status < 300:
             if session in self._ended and request.method != END:
                 yield of_ended_session(decoded)
             elif request.method == END:
                 self._journal.put(self._ended, session, True)
+
+    def _check_lost(self, decoded: DecodedExchange, session: str, method: str) -> Iterator[Finding]:
+        """Remember a session that its server no longer knows; a client has to begin a new one."""
+        began, duration = decoded.exchange.started_at or 0.0, decoded.exchange.duration or 0.0
+        since, at = self._lost.get(session, (-1, 0.0))
+        if method in (END, STREAM, "initialize"):
+            return
+        if since >= 0 and began >= at:
+            yield of_lost_session(decoded, since)
+        elif since < 0 and is_unknown_session(decoded.exchange):
+            self._journal.put(self._lost, session, (decoded.index, began + duration))
 
     def _check_lists_over_http(self, decoded: DecodedExchange, connection: str = "") -> Iterator[Finding]:
         """What was left out of a list that is used: over HTTP no connection says in the end what was asked.
@@ -202,6 +222,18 @@ class ToolHops:
                 if found:
                     self._journal.put(self._lists, name, read.without_findings())
                 yield from found
+
+    def _check_unlisted(self, decoded: DecodedExchange) -> Iterator[Finding]:
+        """Servers over HTTP whose tools were not listed before a request to the model: no connection ends there."""
+        began = decoded.exchange.started_at
+        listed = {self._servers.get(connection) for connection, facts in self._facts.items() if facts.tools}
+        for connection, at in list(self._ready.items()):
+            server = self._servers.get(connection, "")
+            if began is None or began < at + PATIENCE:
+                continue
+            self._journal.pop(self._ready, connection)
+            if self._courses[connection].is_unused and server not in listed:
+                yield of_unlisted(decoded, server)
 
     def _take_probe(self, decoded: DecodedExchange) -> None:
         """Remember a server that refused ``server/discover``, until the client sends ``initialize``."""
@@ -247,11 +279,13 @@ class ToolHops:
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results in a request to a model, and findings on it, compared with what the servers returned."""
         if not self._seen:
+            self._calls.take_latest(decoded)
             return (), ()
         waiting = self._links.waiting
         links = self._links.links(decoded)
         found = [
             *self._check_lists_over_http(decoded),
+            *self._check_unlisted(decoded),
             *self._check_probes(decoded),
             *self._check_declared(decoded),
             *self._check_told(decoded, links, waiting),

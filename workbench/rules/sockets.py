@@ -99,7 +99,8 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
             side = REQUEST if fact.is_of_client else RESPONSE
             rule = weaker(_BY_SLUG[fact.rule]) if fact.is_harmless else _BY_SLUG[fact.rule]
             yield _finding(decoded, rule, side, fact.message, fact.frames)
-    if not decoded.is_arriving and not any(_is_fault(frame) for frame in decoded.exchange.frames):
+    host = _host(decoded)
+    if not decoded.is_arriving and not any(_is_fault(frame, host) for frame in decoded.exchange.frames):
         for number in turns.unanswered():
             text = f"message {number + 1} requests a response, and the server sent nothing for it"
             yield _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
@@ -111,25 +112,30 @@ def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
     number, frame = next(((n, f) for n, f in frames if f.opcode == "close"), (0, None))
     if frame is None:
         return
+    if not _is_fault(frame, _host(decoded)):
+        return
     code, reason = close_of(frame.data)
     known = _codes().get(code)
-    if known and known.is_normal:
-        return
     who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
-    url = decoded.exchange.request.url if decoded.exchange.request else ""
-    meaning = _reason(code, reason, split_url(url).hostname or "") or (known.text if known else _range(code))
+    meaning = _reason(code, reason, _host(decoded)) or (known.text if known else _range(code))
     reason_text = f", saying {quote(reason, 120)}" if reason else ""
     yield _finding(
         decoded, CLOSED, side, f"the {who} closed the connection with {code}{reason_text}: {meaning}", (number,)
     )
 
 
-def _is_fault(frame: Frame) -> bool:
-    """True for a frame that closes the connection with an error: it is the reason."""
+def _host(decoded: DecodedExchange) -> str:
+    url = decoded.exchange.request.url if decoded.exchange.request else ""
+    return split_url(url).hostname or ""
+
+
+def _is_fault(frame: Frame, host: str) -> bool:
+    """True for a frame that closes the connection with an error, or with a normal code and a reason that is none."""
     if frame.opcode != "close":
         return False
-    known = _codes().get(close_of(frame.data)[0])
-    return known is None or not known.is_normal
+    code, reason = close_of(frame.data)
+    known = _codes().get(code)
+    return known is None or not known.is_normal or bool(_reason(code, reason, host))
 
 
 def _range(code: int) -> str:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
     from workbench.protocols.mcp.revisions import MessageFaults, is_known_method, message_faults
     from workbench.protocols.mcp.server_facts import OF_CLIENTS, OF_SERVERS, ServerFacts, needed_capability
-    from workbench.protocols.mcp.sign_in import REGISTRATION, SIGN_IN, SIGN_INS, TOKEN, form_of
+    from workbench.protocols.mcp.sign_in import AUTHORIZATION, REGISTRATION, SIGN_IN, SIGN_INS, TOKEN, form_of
     from workbench.protocols.mcp.streams import (
         RESUMED,
         LaterStreams,
@@ -67,6 +67,7 @@ else:
 
 __all__ = [
     "ASKED_BY",
+    "AUTHORIZATION",
     "BATCH",
     "CALL_TOOL",
     "CANCELLED",

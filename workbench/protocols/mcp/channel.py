@@ -7,6 +7,7 @@ Notifications, output that is no message, and text of standard error stay with t
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import NamedTuple
@@ -265,6 +266,8 @@ def fault_of_line(line: bytes) -> str:
     """Why a line is no message; empty for a message, and for a blank line, which readers skip."""
     if not line.strip():
         return ""
+    if line.startswith(codecs.BOM_UTF8):
+        return "a message with a byte order mark before it; readers drop the line"
     if line.lower().startswith(b"content-length:"):
         return (
             "a Content-Length header, as in the Language Server Protocol; an MCP message is one line without a header"

@@ -89,6 +89,7 @@ class Course:
         self._ids: dict[tuple[str, str], None] = {}
         self._is_all = True  # no id was forgotten
         self._has_asked = False  # the client asked for something behind the handshake
+        self._has_asked_tools = False
         self._last = -1  # place of the last message of the client
         self._declared: dict[str, JsonValue] = {}
         self._cursors: dict[tuple[str, JsonValue], None] = {}  # that a list gave, and None for each list itself
@@ -118,6 +119,7 @@ class Course:
         params = params if isinstance(params, dict) else {}
         if sender == CLIENT and method not in _PROBES and not method.startswith("notifications/"):
             self._set("_has_asked", True)
+            self._set("_has_asked_tools", self._has_asked_tools or method.startswith("tools/"))
         if method == "tasks/result":
             self._journal.put(self._fetched, str(params.get("taskId")), None)
         if "id" in message and not (known and not known.is_request):
@@ -305,11 +307,18 @@ class Course:
             self._journal.pop(self._ids, next(iter(self._ids)))
             self._set("_is_all", False)
 
+    @property
+    def is_unused(self) -> bool:
+        """The server declares tools, but the client neither lists nor calls any behind the handshake."""
+        declared = self._declared.get(SERVER)
+        is_declared = isinstance(declared, dict) and "tools" in declared
+        return self.phase == "ready" and is_declared and not self._has_asked_tools
+
     def end(self) -> Iterator[Lapse]:
         """Lapses once nothing more comes: results and requests that the client left."""
-        tools = self._declared.get(SERVER)
-        if self.phase == "ready" and isinstance(tools, dict) and "tools" in tools and not self._has_asked:
-            text = "the server declares tools, but the client requests nothing after the handshake"
+        if self.is_unused:
+            what = "only other things" if self._has_asked else "nothing"
+            text = f"the server declares tools, but the client requests {what} after the handshake"
             yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():
             if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):

@@ -61,6 +61,10 @@ class ServerFacts:
             protocol_version = result.get("protocolVersion")
         return protocol_version if isinstance(protocol_version, str) else self.version
 
+    def has_declared(self, capability: str) -> bool:
+        """The server declared a capability; False for the empty string, and while its handshake was not seen."""
+        return bool(capability) and self.server is not None and capability in self.server
+
     def lacks(self, method: str, asked_by: str) -> str:
         """The capability that a request needs and that the side which answers it did not declare; "" if none."""
         declared = self.server if asked_by == "client" else self.client

@@ -7,7 +7,6 @@ closed by the server for the client to poll, on the GET that resumes it with ``L
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,9 +26,6 @@ RESUMED = "resumed"
 _LAST_EVENT = "last-event-id"
 _ACCEPTED = 202
 """Status of a request whose response comes on a stream; servers put a word into the body."""
-
-_MOST_LATER = 64
-"""Streams behind a request among which the one that resumes its own is looked for."""
 
 Key = tuple[str, str]
 
@@ -61,27 +57,34 @@ class LaterStreams:
     def __init__(self, summaries: Callable[[], Sequence[Summary]], read: Callable[[int], Exchange]) -> None:
         self._summaries, self._read = summaries, read
         self._indexed = 0
-        self._by_url: dict[str, list[tuple[float, int]]] = {}
+        self._unread: dict[str, list[int]] = {}
+        self._by_last: dict[tuple[str, str, str], list[int]] = {}
 
     def resuming(self, exchange: Exchange, ids: set[str]) -> Iterator[Exchange]:
         """Streams that began after a request and resume it behind one of these ids, or behind one of their own."""
-        url, began = str(exchange.meta[OVER_HTTP][1]), exchange.started_at
-        rows = self._rows().get(url, [])
-        first = bisect_left(rows, (began or 0.0, -1))
-        for _, index in rows[first : first + _MOST_LATER]:
-            stream = as_tool_request(self._read(index))
-            if last_event_of(stream) in ids:
-                ids.update(event.id for event in events_of(stream) if event.id)
-                yield stream
+        url, began = str(exchange.meta[OVER_HTTP][1]), exchange.started_at or 0.0
+        self._index(url)
+        waiting = list(ids)
+        while waiting:
+            for index in self._by_last.get((url, _stated_session(exchange), waiting.pop()), ()):
+                stream = as_tool_request(self._read(index))
+                if (stream.started_at or 0.0) >= began:
+                    more = {event.id for event in events_of(stream) if event.id} - ids
+                    ids |= more
+                    waiting += more
+                    yield stream
 
-    def _rows(self) -> dict[str, list[tuple[float, int]]]:
-        """Streams by URL, in their order; those that came since the last look are added."""
+    def _index(self, url: str) -> None:
+        """Read the last event ids of the streams of an address that were not read yet: each once, however many ask."""
         rows = self._summaries()
         for row in rows[self._indexed :]:
             if row.method == "GET" and row.started_at is not None:
-                self._by_url.setdefault(row.url, []).append((row.started_at, row.index))
+                self._unread.setdefault(row.url, []).append(row.index)
         self._indexed = len(rows)
-        return self._by_url
+        for index in self._unread.pop(url, ()):
+            stream = self._read(index)
+            if (last := last_event_of(stream)) is not None:
+                self._by_last.setdefault((url, _stated_session(stream), last), []).append(index)
 
 
 class ToolStreams:
@@ -165,7 +168,11 @@ def _with_response(exchange: Exchange, found: bytes) -> Exchange:
     return replace(exchange, response=replace(response, body=body))
 
 
+def _stated_session(exchange: Exchange) -> str:
+    """Id of the session; empty if the request has none."""
+    return (exchange.request.headers.get("mcp-session-id") if exchange.request else None) or ""
+
+
 def _session(exchange: Exchange) -> str:
     """Id of the session; the host where there is none."""
-    mcp_session_id = exchange.request.headers.get("mcp-session-id") if exchange.request else None
-    return mcp_session_id or urls.split_url(str(exchange.meta.get(OVER_HTTP, ["", ""])[1])).netloc
+    return _stated_session(exchange) or urls.split_url(str(exchange.meta.get(OVER_HTTP, ["", ""])[1])).netloc

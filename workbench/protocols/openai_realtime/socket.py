@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.unknown_types import unknown_type
+from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.session_members import Value, merge, object_of, settings_of, tool_names
-from workbench.wire import Exchange, Frame, Headers, JsonIndex, dumps
+from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
 _OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
@@ -48,8 +49,6 @@ _CODES = {
 }
 """Part of the text of an error → its code."""
 
-_UNKNOWN = regex.compile(r"Invalid value: '([^']{1,80})'")
-
 _OF_ITEMS = ("item", "invalid_tool_call_id")
 """Beginnings of the codes and parameters of errors that concern an item."""
 
@@ -71,32 +70,6 @@ def claims_message(value: Value) -> bool:
 
 
 @dataclass(slots=True)
-class _ConversationItem:
-    """An item of the conversation: its bytes, and the frame that had them last.
-
-    Attributes:
-        is_sent: the client made it.
-        is_confirmed: the server added it.
-    """
-
-    data: bytes
-    number: int
-    value: Value
-    is_sent: bool = False
-    is_confirmed: bool = False
-
-    @property
-    def name(self) -> JsonValue:
-        return self.value.get("id")
-
-    def fits(self, other: Value) -> bool:
-        """It may be what the server added: the ids are equal, or the client gave none and the rest agrees."""
-        if self.name is not None:
-            return bool(self.name == other.get("id"))
-        return all(self.value.get(key) == other.get(key) for key in ("type", "role", "call_id"))
-
-
-@dataclass(slots=True)
 class _RealtimeTurn(SocketTurn):
     """A response, or an event that the server refused.
 
@@ -105,12 +78,14 @@ class _RealtimeTurn(SocketTurn):
         items: bytes of each item.
         response: id of the response, once it began.
         outputs: ids of its items.
+        is_apart: they are not part of the conversation.
     """
 
     settings: Value = field(default_factory=dict)
     items: list[bytes] = field(default_factory=list)
     response: str = ""
     outputs: set[JsonValue] = field(default_factory=set)
+    is_apart: bool = False
 
     def request_body(self) -> tuple[bytes, str]:
         body = dumps(self.settings)[:-1] + (b"," if self.settings else b"")
@@ -133,7 +108,7 @@ class RealtimeTurns:
         )
         self._cancelled_in: int | None = None  # the last response.cancel
         self._session_frames: list[int] = []
-        self._items: list[_ConversationItem] = []
+        self._conversation = RealtimeConversation()
         self._waiting: list[_RealtimeTurn] = []
         self._active: dict[str, _RealtimeTurn] = {}
         self._last: _RealtimeTurn | None = None
@@ -161,12 +136,12 @@ class RealtimeTurns:
             self._session_frames.append(number)
             self._updates.append((number, tool_names(object_of(value, "session"))))
         elif kind == "conversation.item.create":
-            item = _item(number, frame, value, "/item")
+            item = item_of(number, frame, value, "/item")
             item.is_sent = True
             if item.value.get("type") == "function_call_output":
                 self._results.append((number, str(item.value.get("call_id"))))
                 self._unused.append(self._results[-1])
-            self._insert(item, value.get("previous_item_id"))
+            self._conversation.insert(item, value.get("previous_item_id"))
         elif kind == "response.create":
             turn = self._begin(number, frame, object_of(value, "response"))
             self._waiting.append(turn)
@@ -267,6 +242,8 @@ class RealtimeTurns:
             turn = next((t for t in self._active.values() if any(name in t.outputs for name in held)), None)
         elif turn is None and kind == "rate_limits.updated":
             turn = self._last
+        elif turn is None and kind.startswith("response.") and not named and len(self._active) == 1:
+            turn = next(iter(self._active.values()))  # a gateway leaves the id out (litellm pull request 26590)
         elif turn is None and kind == "input_audio_buffer.speech_started":
             turn = next(iter(self._active.values()), None)
         if turn is None:
@@ -287,76 +264,45 @@ class RealtimeTurns:
 
     def _update_items(self, number: int, frame: Frame, kind: str, value: Value) -> None:
         if kind in _BEGUN_ITEMS:
-            self._confirm(_item(number, frame, value, "/item"), value.get("previous_item_id"))
+            self._conversation.confirm(item_of(number, frame, value, "/item"), value.get("previous_item_id"))
         elif kind in _ENDED_ITEMS:
-            self._replace(_item(number, frame, value, "/item"))
+            item = item_of(number, frame, value, "/item")
+            self._conversation.replace(item)
+            if kind == _ENDED_ITEMS[1] and not self._is_apart(value):
+                self._conversation.insert_output(item)
         elif kind == "response.done":
             output = object_of(value, "response").get("output")
             for n, item in enumerate(output if isinstance(output, list) else ()):
-                self._fill(number, frame, item, f"/response/output/{n}")
+                self._conversation.fill(number, frame, item, f"/response/output/{n}")
+                if not self._is_apart(value):
+                    self._conversation.insert_output(item_of(number, frame, value, f"/response/output/{n}"))
         elif kind == "conversation.item.deleted":
-            self._items = [item for item in self._items if item.name != value.get("item_id")]
+            self._conversation.delete(value.get("item_id"))
         elif kind == "conversation.item.truncated":
             index = value.get("content_index")
-            self._change(number, value, index, {"transcript": None, "audio_end_ms": value.get("audio_end_ms")})
+            self._conversation.change(
+                number, value, index, {"transcript": None, "audio_end_ms": value.get("audio_end_ms")}
+            )
         elif kind == _TRANSCRIBED:
-            self._change(number, value, value.get("content_index"), {"transcript": value.get("transcript")})
+            self._conversation.change(
+                number, value, value.get("content_index"), {"transcript": value.get("transcript")}
+            )
         elif kind == "input_audio_buffer.committed":
             self._trigger = number
 
-    # -- the conversation
-
-    def _insert(self, item: _ConversationItem, after: JsonValue) -> None:
-        names = [held.name for held in self._items]
-        if after == "root":
-            self._items.insert(0, item)
-        elif after is not None and after in names:
-            self._items.insert(names.index(after) + 1, item)
-        else:
-            self._items.append(item)
-
-    def _confirm(self, item: _ConversationItem, after: JsonValue) -> None:
-        """The server added an item: one that the client sent, or a new one."""
-        sent = next((held for held in self._items if not held.is_confirmed and held.fits(item.value)), None)
-        if sent is None:
-            item.is_confirmed = True
-            self._insert(item, after)
-            return
-        sent.is_confirmed = True
-        sent.value = {**sent.value, "id": item.name}
-
-    def _replace(self, item: _ConversationItem) -> None:
-        """An item that the server made is complete; what the client sent stays as it was sent."""
-        for held in self._items:
-            if held.name is not None and held.name == item.name and not held.is_sent:
-                held.data, held.number, held.value = item.data, item.number, item.value
-
-    def _fill(self, number: int, frame: Frame, value: JsonValue, pointer: str) -> None:
-        """Give an item the content that only the end of its response tells."""
-        if not isinstance(value, dict) or not value.get("content"):
-            return
-        for item in self._items:
-            if item.name is not None and item.name == value.get("id") and not item.value.get("content"):
-                span = JsonIndex(frame.data).span(pointer)
-                item.data = frame.data[slice(*span)] if span else item.data
-                item.number, item.value = number, value
-
-    def _change(self, number: int, value: Value, index: JsonValue, members: Value) -> None:
-        """Change a content part of an item; a member without a value is taken away."""
-        for item in self._items:
-            content = item.value.get("content")
-            if item.name != value.get("item_id") or not isinstance(content, list) or type(index) is not int:
-                continue
-            if 0 <= index < len(content) and isinstance(content[index], dict):
-                changed = {k: v for k, v in {**content[index], **members}.items() if v is not None}
-                item.value = {**item.value, "content": [*content[:index], changed, *content[index + 1 :]]}
-                item.data, item.number = dumps(item.value), number
-
     # -- turns
+
+    def _is_apart(self, value: Value) -> bool:
+        """An event is of a response that is not part of the conversation, or of an unknown one."""
+        turn = self._active.get(str(value.get("response_id") or object_of(value, "response").get("id")))
+        return turn is None or turn.is_apart
 
     def _begin(self, number: int, frame: Frame, response: Value, session: Value | None = None) -> _RealtimeTurn:
         given = response.get("input")
-        items, frames = [item.data for item in self._items], [item.number for item in self._items]
+        items, frames = (
+            [item.data for item in self._conversation.items],
+            [item.number for item in self._conversation.items],
+        )
         if isinstance(given, list):
             items, frames = [dumps(item) for item in given], []
         turn = _RealtimeTurn(
@@ -365,7 +311,8 @@ class RealtimeTurns:
             settings=settings_of(self._session_of_client() if session is None else session, response),
             items=items,
         )
-        if response.get("conversation") == "none":
+        turn.is_apart = response.get("conversation") == "none"
+        if turn.is_apart:
             turn.notes.append("not part of the conversation (conversation: none)")
         self.turns.append(turn)
         return turn
@@ -404,23 +351,24 @@ class RealtimeTurns:
     def _forget_item(self, error: Value) -> int | None:
         """The message that created an item which the conversation has already: it is there once."""
         named = self._named.get(str(error.get("event_id")))
-        pending = [item for item in self._items if not item.is_confirmed and (not named or item.number == named[0])]
+        pending = [item for item in self._conversation.pending() if not named or item.number == named[0]]
         if pending:
-            self._items.remove(pending[-1])
+            self._conversation.items.remove(pending[-1])
         return pending[-1].number if pending else named[0] if named else None
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
-        error = object_of(value, "error")
+        error = _error_of(value)
         code = _code_of(error)
         if code in _HARMLESS:
             self._note_harmless(number, code, error)
             return
-        unknown = _unknown_type(error)
+        unknown = unknown_type(error)
         if unknown in self._types:
             text = f"the server does not recognise the event {unknown!r:.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
-            return
+            if unknown != "response.create":
+                return
         if self._refuse_change(number, error):
             return
         if self._updates and str(error.get("param")).startswith("session"):
@@ -447,7 +395,7 @@ class RealtimeTurns:
         if kind == "response.create" or (sent is None and is_of_response):
             number = sent[0] if sent else None
             return self._take_waiting(number, is_last=_code_of(error) == _ACTIVE)
-        pending = [item for item in self._items if not item.is_confirmed]
+        pending = self._conversation.pending()
         if kind == "conversation.item.create":
             pending = [item for item in pending if sent and item.number == sent[0]]
         is_of_item = kind == "conversation.item.create" or (sent is None and not param.startswith("session"))
@@ -472,11 +420,11 @@ class RealtimeTurns:
         self._waiting.remove(turn)
         return turn
 
-    def _take_back(self, item: _ConversationItem, frame: Frame) -> _RealtimeTurn:
+    def _take_back(self, item: ConversationItem, frame: Frame) -> _RealtimeTurn:
         """A turn for an item that the server refused; the conversation is without it from now on."""
         turn = self._begin(item.number, frame, {})
         turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
-        self._items.remove(item)
+        self._conversation.items.remove(item)
         return turn
 
 
@@ -486,13 +434,7 @@ def _code_of(error: Value) -> JsonValue:
     return error.get("code") or next((code for words, code in _CODES.items() if words in text), None)
 
 
-def _unknown_type(error: Value) -> str:
-    """The type of an event that the server does not know; empty if that is not what it says."""
-    found = _UNKNOWN.match(str(error.get("message"))) if error.get("param") in ("type", None) else None
-    return found[1] if found else ""
-
-
-def _item(number: int, frame: Frame, value: Value, pointer: str) -> _ConversationItem:
-    """The item in a message, with its bytes as they were."""
-    span = JsonIndex(frame.data).span(pointer)
-    return _ConversationItem(frame.data[slice(*span)] if span else b"{}", number, object_of(value, pointer[1:]))
+def _error_of(value: Value) -> Value:
+    """The error of an event; some servers send only its text (vLLM)."""
+    told = value.get("error")
+    return {"message": told, "code": value.get("code")} if isinstance(told, str) else object_of(value, "error")

@@ -21,6 +21,7 @@ from dataclasses import field
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.unknown_types import unknown_type
 from workbench.wire import Exchange, Frame, dumps, patch
 
 _ASKS = ("response.create", "response.append")
@@ -69,10 +70,16 @@ class ResponsesTurns:
         self.turns: list[SocketTurn] = []
         self._lanes: defaultdict[str, list[_ResponsesTurn]] = defaultdict(list)
         self._steers: dict[str, tuple[int, Frame, Value]] = {}
+        self._types: dict[str, int] = {}  # type of a message of the client → its last frame
+        self._untyped: list[int] = []  # messages without a type that nothing answered yet
+        self._facts: list[SocketFact] = []
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Begin a turn for a message that requests a response; remember one that steers."""
         kind = value.get("type")
+        if kind is None and ("model" in value or "input" in value):
+            self._untyped.append(number)
+        self._types[str(kind)] = number
         if claims_message(value):
             more = ["continues the previous response"] if kind == "response.append" else []
             self._begin(_ResponsesTurn([number], frame.at, notes=more, sent=frame.data, value=value), _lane(value))
@@ -82,7 +89,8 @@ class ResponsesTurns:
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Assign an event to the turn of its lane that it belongs to; an error without a lane to all that wait."""
         kind = _kind(value)
-        if not kind:
+        self._untyped.clear()
+        if not kind or self._is_of_unknown_message(number, kind, value):
             return
         lane = self._lanes[_lane(value)]
         if kind == "error" and "stream_id" not in value and all(turn.is_over for turn in lane):
@@ -95,8 +103,20 @@ class ResponsesTurns:
         """The end of a connection ends no turn."""
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
-        """The turns tell it all."""
-        return iter(())
+        """Messages that the server does not know; the turns tell the rest."""
+        yield from self._facts
+        if self._untyped:
+            text = "a message has no type: the server cannot know that it requests a response, and sent nothing for it"
+            yield SocketFact("socket.unknown-message", text, tuple(self._untyped))
+
+    def _is_of_unknown_message(self, number: int, kind: str, value: Value) -> bool:
+        """An error refuses a message whose type the server does not know, and no response: note it."""
+        unknown = unknown_type(value.get("error")) if kind == "error" else ""
+        if unknown not in self._types or unknown in _ASKS:
+            return False
+        text = f"the server does not recognise the message {unknown!r:.80}"
+        self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
+        return True
 
     def _begin(self, turn: _ResponsesTurn, lane: str) -> _ResponsesTurn:
         self.turns.append(turn)
