@@ -26,8 +26,8 @@ def assert_restored(terminal: InTerminal, before: list[object], written: str) ->
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_in_order(tmp_path: Path, number: int, status: int) -> None:
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+def test_a_signal_ends_it_in_order(own_home: Path, number: int, status: int) -> None:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
         assert terminal.modes() != before
@@ -38,8 +38,8 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: int, status: int) -> 
         assert "Traceback" not in written
 
 
-def test_leaving_gives_it_back(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+def test_leaving_gives_it_back(own_home: Path) -> None:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
         terminal.leave()
@@ -49,20 +49,20 @@ def test_leaving_gives_it_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ignores_hangup", [False, True])
-def test_a_lost_terminal_ends_the_process(tmp_path: Path, ignores_hangup: bool) -> None:
+def test_a_lost_terminal_ends_the_process(own_home: Path, ignores_hangup: bool) -> None:
     """Also where nobody says so with a signal: reading and writing it fails, which must not become a busy loop."""
     code = "import asyncio, signal\n"
     if ignores_hangup:
         code += (
             "from workbench.tui import terminal\nterminal.ENDINGS = ()\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         )
-    with in_terminal(tmp_path, "open", SESSION, code=code) as terminal:
+    with in_terminal(own_home, "open", SESSION, code=code) as terminal:
         terminal.until(SHOWN)
         assert terminal.hang_up() == 129
 
 
-def test_suspend_and_resume(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+def test_suspend_and_resume(own_home: Path) -> None:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
         for _ in range(2):
@@ -82,8 +82,8 @@ def test_suspend_and_resume(tmp_path: Path) -> None:
         assert_restored(terminal, before, written)
 
 
-def test_being_stopped_from_outside_does_not_confuse_it(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+def test_being_stopped_from_outside_does_not_confuse_it(own_home: Path) -> None:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
         os.kill(terminal.process.pid, signal.SIGSTOP)
@@ -106,8 +106,8 @@ session.SessionScreen.action_zoom = action_zoom
 """
 
 
-def test_a_crash_is_one_line_and_a_report_without_traffic(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, "open", SESSION, size=(200, 24), code=CRASH) as terminal:
+def test_a_crash_is_one_line_and_a_report_without_traffic(own_home: Path) -> None:
+    with in_terminal(own_home, "open", SESSION, size=(200, 24), code=CRASH) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
         terminal.press("z")
@@ -118,19 +118,19 @@ def test_a_crash_is_one_line_and_a_report_without_traffic(tmp_path: Path) -> Non
         said = written[written.index("workbench: crashed") :]
         assert said.count("\n") == 1
         assert said.startswith("workbench: crashed: KeyError at ")
-        (report,) = (tmp_path / ".local/state/workbench/crashes").iterdir()
+        (report,) = (own_home / ".local/state/workbench/crashes").iterdir()
         assert str(report) in said
         text = report.read_text()
         assert "hostile" not in text
         assert "action_zoom" in text
 
 
-def test_it_starts_again_after_being_killed(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+def test_it_starts_again_after_being_killed(own_home: Path) -> None:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         terminal.until(SHOWN)
         terminal.process.kill()
         terminal.process.wait()
-    with in_terminal(tmp_path, "open", SESSION) as terminal:
+    with in_terminal(own_home, "open", SESSION) as terminal:
         terminal.until(SHOWN)
         terminal.leave()
         assert terminal.end()[0] == 0

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -183,7 +183,12 @@ def test_folders_of_other_names_have_tests_of_other_names() -> None:
     assert one.files.keys() & two.files.keys() == {"transcript.jsonl", "broken.jsonl"}
 
 
-def test_it_runs_wherever_it_lies(mended: ExportResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_wherever_it_lies(
+    mended: ExportResult,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    give_contracts: Callable[[Path], None],
+) -> None:
     """Beside others, read-only, from another folder, with warnings as errors, in worker processes, the hook filled."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     own = tmp_path / "config" / "workbench" / "profiles" / "acme.yaml"
@@ -203,6 +208,7 @@ def test_it_runs_wherever_it_lies(mended: ExportResult, tmp_path: Path, monkeypa
     written.write_text(hooked, encoding="utf-8")
     for path in sorted((tmp_path / "out").rglob("*"), reverse=True):
         path.chmod(0o555 if path.is_dir() else 0o444)
+    give_contracts(tmp_path / "home")
     environment = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
     words = ["-q", "-W", "error", "-n", "1", "-p", "xdist", "-p", "workbench.pytest_plugin", str(tmp_path / "out")]
     done = subprocess.run(
