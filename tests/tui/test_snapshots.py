@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def app_on(name: str | None, theme: str = "dark") -> WorkbenchApp:
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "theme"),
+    ("name", "terminal", "theme"),
     [
         (samples.LOST_REASONING, (80, 24), "dark"),
         (samples.LOST_RESULT, (120, 40), "light"),
@@ -39,8 +40,8 @@ def app_on(name: str | None, theme: str = "dark") -> WorkbenchApp:
     ],
     ids=["narrow", "wide-light", "huge", "home"],
 )
-def test_screens(snap_compare: Any, name: str | None, size: tuple[int, int], theme: str) -> None:
-    assert snap_compare(app_on(name, theme), terminal_size=size, run_before=settled)
+def test_screens(snap_compare: Any, name: str | None, terminal: tuple[int, int], theme: str) -> None:
+    assert snap_compare(app_on(name, theme), terminal_size=terminal, run_before=settled)
 
 
 async def in_story(pilot: Pilot[None]) -> None:
@@ -52,6 +53,13 @@ async def in_story(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: screen.story.story.read == screen.session.state.total)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "wide"])
-def test_the_story(snap_compare: Any, size: tuple[int, int]) -> None:
-    assert snap_compare(app_on("gateway-field-dropped"), terminal_size=size, run_before=in_story)
+@pytest.mark.parametrize("terminal", [(80, 24), (120, 40)], ids=["narrow", "wide"])
+def test_the_story(snap_compare: Any, terminal: tuple[int, int]) -> None:
+    assert snap_compare(app_on("gateway-field-dropped"), terminal_size=terminal, run_before=in_story)
+
+
+def test_every_picture_is_of_a_test(request: pytest.FixtureRequest) -> None:
+    """Nobody compares one whose test was renamed, and no process of several knows what the others compared."""
+    tests = {f"{Path(__file__).stem}/{test.name}.svg" for test in request.node.parent.collect()}
+    folder = Path(__file__).parent / "__snapshots__"
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.svg")} <= tests
