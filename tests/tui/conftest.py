@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import pytest
 from rich.console import RenderableType
@@ -77,6 +79,30 @@ async def _press_and_paint(self: Pilot[object], *keys: str) -> None:
 
 Compositor.render_update = _render_what_is_looked_at  # type: ignore[assignment,method-assign]
 Pilot.press = _press_and_paint  # type: ignore[method-assign]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run a case of several sizes at one of them, which its name picks; ``--every`` runs it at all."""
+    if config.getoption("--every"):
+        return
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if name := _case(item):
+            cases[name].append(item)
+    kept = {sizes[crc32(name.encode()) % len(sizes)] for name, sizes in cases.items()}
+    left_out = [item for sizes in cases.values() for item in sizes if item not in kept]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in {*left_out}]
+
+
+def _case(item: pytest.Item) -> str:
+    """What a test of the app is run for, whatever the size; empty for a test that has no size."""
+    if not isinstance(item, pytest.Function) or not item.path.is_relative_to(Path(__file__).parent):
+        return ""
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    return f"{item.nodeid.partition('[')[0]} { {**values, 'size': ''} }" if "size" in values else ""
 
 
 @pytest.fixture(scope="session")

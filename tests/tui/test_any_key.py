@@ -56,6 +56,7 @@ async def test_no_key_fails_where_there_is_nothing_for_it(state: str) -> None:
     await walk(MemorySession(state, STATES[state]), len(state))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_no_key_fails_on_what_is_broken_or_hostile(seed: int) -> None:
     await walk(samples.example(samples.LOST_RESULT), seed)

@@ -46,9 +46,9 @@ def written(driver: Driver) -> str:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("make", [hostile, lambda: samples.example(samples.LOST_RESULT)], ids=["hostile", "example"])
-async def test_every_pane_and_dialog_is_ascii(make: object, size: tuple[int, int]) -> None:
-    app = WorkbenchApp(make(), is_ascii=True)  # type: ignore[operator]
+@pytest.mark.parametrize("name", ["", samples.LOST_RESULT], ids=["hostile", "example"])
+async def test_every_pane_and_dialog_is_ascii(name: str, size: tuple[int, int]) -> None:
+    app = WorkbenchApp(samples.example(name) if name else hostile(), is_ascii=True)
     async with app.run_test(size=size, notifications=True) as pilot:
         driver = Driver(pilot)
         await until(pilot, lambda: driver.screen.state.is_done and driver.screen.opened)
@@ -69,10 +69,10 @@ async def test_signs_have_stand_ins_and_data_is_escaped() -> None:
         assert "[2 Wire]" in text
 
 
-def test_an_ascii_terminal_is_noticed(tmp_path: Path) -> None:
+def test_an_ascii_terminal_is_noticed(own_home: Path) -> None:
     session = str(resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl")
     asked = {"PYTHONIOENCODING": "ascii"}
-    with in_terminal(tmp_path, "open", session, env=asked) as terminal:
+    with in_terminal(own_home, "open", session, env=asked) as terminal:
         seen = terminal.until("next break")
         terminal.leave()
         _, rest = terminal.end()

@@ -80,7 +80,6 @@ def assert_clean(driver: Driver) -> None:
             assert link is None or link in contracts_text(), "only the sources of our contracts are links"
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 15), (160, 50)])
 async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
@@ -213,6 +212,7 @@ OF_TEXTUAL = re.compile(r"\x1b\[[0-9;?<>=$]*[A-Za-z]|\x1b[()][0B]|\x1b[=>78]|\x1
 ACTS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\ufeff]")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [(), ("--ascii",)])
 def test_a_terminal_is_written_no_sequence_but_our_own(own_home: Path, words: tuple[str, ...]) -> None:
     path = own_home / "a\x1b]0;t\x07\x9b2J\u202e.jsonl"

@@ -75,7 +75,7 @@ def test_more_bytes_change_the_last_line_alone() -> None:
     assert (list(rows.starts), list(rows.flags)) == (list(whole.starts), list(whole.flags))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     st.binary(max_size=150) | st.text(max_size=80).map(lambda t: t.encode("utf-8", "surrogatepass")),
     st.integers(16, 70),

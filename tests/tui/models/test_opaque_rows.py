@@ -37,6 +37,7 @@ def test_a_blob_is_its_beginning_and_its_length(body: bytes) -> None:
     assert BLOB[100:200] not in shown
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_every_byte_is_in_one_row_and_every_column_is_a_byte_of_its_row(width: int, is_whole: bool) -> None:

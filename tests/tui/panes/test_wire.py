@@ -28,28 +28,30 @@ async def test_v_goes_through_the_ways_and_the_title_says_which() -> None:
             assert f" · {name}" in title(driver)
 
 
-@pytest.mark.parametrize("way", [0, 1, 2])
-async def test_the_selection_is_the_same_bytes_in_every_way(way: int) -> None:
+async def test_the_selection_is_the_same_bytes_in_every_way() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
-        await driver.press("2", *["v"] * way, "3", "G", "k")
-        wire = driver.screen.wire
-        assert wire.rows and wire.marks.lit
-        start, end = wire.marks.lit[0]
-        row = wire.cursor - len(wire.content.top)
-        assert wire.rows.row_at(start) <= row <= wire.rows.row_at(end)
-        styles = {s.style for s in wire.head(wire.cursor, 200) if "lit" in s.style}
-        assert styles
+        for keys in ((), ("v",), ("v",)):
+            await driver.press("2", *keys, "3", "G", "k")
+            wire = driver.screen.wire
+            assert wire.rows and wire.marks.lit, title(driver)
+            start, end = wire.marks.lit[0]
+            row = wire.cursor - len(wire.content.top)
+            assert wire.rows.row_at(start) <= row <= wire.rows.row_at(end), title(driver)
+            styles = {s.style for s in wire.head(wire.cursor, 200) if "lit" in s.style}
+            assert styles, title(driver)
 
 
-@pytest.mark.parametrize("way", [0, 1, 2])
-async def test_search_works_in_every_way(way: int) -> None:
+async def test_search_works_in_every_way() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
-        await driver.press("2", *["v"] * way, "g", "slash", *"toolu_01Parser", "enter")
         wire = driver.screen.wire
-        await until(driver.pilot, lambda: wire.marks.match)
-        assert wire.rows and wire.rows.body[wire.byte :].startswith(b"toolu_01Parser")
-        assert any("match" in s.style for s in wire.head(wire.cursor, 200))
+        for keys in ((), ("v",), ("v",)):
+            await driver.press("2", *keys, "g", "slash", *"toolu_01Parser", "enter")
+            await until(driver.pilot, lambda: wire.marks.match)
+            assert wire.rows and wire.rows.body[wire.byte :].startswith(b"toolu_01Parser"), title(driver)
+            assert any("match" in s.style for s in wire.head(wire.cursor, 200)), title(driver)
+            await driver.press("escape")
+            await until(driver.pilot, lambda: not wire.marks.match)
 
 
 async def test_in_hex_the_cursor_goes_byte_by_byte() -> None:
@@ -113,8 +115,8 @@ async def test_hostile_bytes_are_clean_in_every_way(size: tuple[int, int]) -> No
                 assert_clean(driver)
 
 
-async def test_five_megabytes_can_be_looked_at_in_every_way() -> None:
-    content = "a few words " * 420_000
+async def test_a_megabyte_can_be_looked_at_in_every_way() -> None:
+    content = "a few words " * 90_000
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": content}]}, ensure_ascii=False).encode()
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (80, 24)) as driver:
         await driver.press("2", "r", "v", "v", "G")

@@ -91,26 +91,31 @@ async def test_a_search_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len(search.found) == 2
 
 
-@pytest.mark.parametrize(
-    ("key", "word", "times"),
-    [("m", "deepseek", 1), ("T", "list_dir", 1), ("A", "list_dir", 1), ("d", "reasoning", 1), ("c", "tool", 2)],
-)
-async def test_panes_of_other_screens_are_searched(key: str, word: str, times: int) -> None:
+SEARCHED = [("m", "deepseek", 1), ("T", "list_dir", 1), ("A", "list_dir", 1), ("d", "reasoning", 1), ("c", "tool", 2)]
+"""Key of a screen, a word in it, and which of its panes has it."""
+
+
+async def test_panes_of_other_screens_are_searched() -> None:
     async with showing(samples.example(samples.LOST_REASONING), (160, 50)) as driver:
-        await driver.press(key)
-        await until(driver.pilot, lambda: not isinstance(driver.app.screen, SessionScreen))
-        for _ in range(times - 1):
-            await driver.press("tab")
-        screen = driver.app.screen
-        await until(driver.pilot, lambda: isinstance(screen.focused, LineView) and screen.focused.count())
-        await driver.press("slash", *word, "enter")
-        await until(driver.pilot, lambda: "match 1 of" in driver.text or "no match" in driver.text)
-        await driver.press("tab", "n")
-        await until(driver.pilot, lambda: "match" in driver.text.splitlines()[-1])
-        await driver.press("escape")
-        assert driver.app.screen is screen and "match 1 of" not in driver.text, "escape ends the search first"
-        await driver.press("escape")
-        await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+        for key, word, times in SEARCHED:
+            await driver.press(key)
+            await until(driver.pilot, lambda: not isinstance(driver.app.screen, SessionScreen))
+            await search_a_pane(driver, word, times)
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+
+
+async def search_a_pane(driver: Driver, word: str, times: int) -> None:
+    for _ in range(times - 1):
+        await driver.press("tab")
+    screen = driver.app.screen
+    await until(driver.pilot, lambda: isinstance(screen.focused, LineView) and screen.focused.count())
+    await driver.press("slash", *word, "enter")
+    await until(driver.pilot, lambda: "match 1 of" in driver.text or "no match" in driver.text)
+    await driver.press("tab", "n")
+    await until(driver.pilot, lambda: "match" in driver.text.splitlines()[-1])
+    await driver.press("escape")
+    assert driver.app.screen is screen and "match 1 of" not in driver.text, "escape ends the search first"
+    await driver.press("escape")
 
 
 async def test_bytes_are_searched_where_they_are_wrapped() -> None:

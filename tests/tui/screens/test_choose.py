@@ -44,22 +44,17 @@ async def test_a_suggestion_is_taken_by_a_click(source: Path, own_home: Path, ro
         assert ("a.jsonl", "source.jsonl")[row] in home.text
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("", "type a path"),
-        ("~/in", "this is a folder"),
-        ("~/gone", "no such file"),
-        ("x" * 40 + "/y", "no such"),
-    ],
-)
-async def test_what_is_wrong_with_a_path_is_said_in_the_dialog(source: Path, typed: str, said: str) -> None:
+WRONG = {"": "type a path", "~/in": "this is a folder", "~/gone": "no such file", "x" * 40 + "/y": "no such"}
+
+
+async def test_what_is_wrong_with_a_path_is_said_in_the_dialog(source: Path) -> None:
     async with at_home((80, 24)) as home:
-        await home.press("o", *typed, "enter")
-        await home.until(said)
-        assert isinstance(home.app.screen, OpenScreen)
-        await home.press("escape")
-        assert not isinstance(home.app.screen, OpenScreen)
+        for typed, said in WRONG.items():
+            await home.press("o", "ctrl+u", *typed, "enter")
+            await home.until(said)
+            assert isinstance(home.app.screen, OpenScreen)
+            await home.press("escape")
+            assert not isinstance(home.app.screen, OpenScreen)
 
 
 @pytest.mark.parametrize("size", [(60, 15), (120, 40)])

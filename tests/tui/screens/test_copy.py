@@ -27,21 +27,21 @@ async def copied(driver: Driver, *keys: str) -> str:
     return driver.app.clipboard
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("p", "/messages/1/content/2"),
-        ("P", "3/request/messages/1/content/2"),
-        ("b", CALL),
-        ("v", '{"target":"tests/test_parser.py"}'),
-    ],
-)
-async def test_the_selection(key: str, expected: str) -> None:
+FORMS = {
+    "p": "/messages/1/content/2",
+    "P": "3/request/messages/1/content/2",
+    "b": CALL,
+    "v": '{"target":"tests/test_parser.py"}',
+}
+
+
+async def test_the_selection() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
         for pane in ("2", "3", "5", "6"):
-            assert json_or_text(await copied(driver, pane, "y", key)) == json_or_text(expected), pane
-        assert "sent the " in driver.text
+            for key, expected in FORMS.items():
+                assert json_or_text(await copied(driver, pane, "y", key)) == json_or_text(expected), (pane, key)
+            assert "sent the " in driver.text
 
 
 def json_or_text(text: str) -> object:
@@ -112,12 +112,11 @@ async def test_what_cannot_be_a_command_is_said() -> None:
 @pytest.mark.parametrize("size", [(80, 24)])
 async def test_hostile_text_is_clean_in_the_menu(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
-        for exchange in range(3):
+        for exchange, pane in enumerate(("2", "3", "7")):
             driver.screen.navigation.open(exchange)
             await driver.shows(exchange)
-            for pane in ("2", "3", "7"):
-                await driver.press(pane, "j", "j", "y")
-                assert_clean(driver)
-                await driver.press("v")
-                assert_clean(driver)
-                await driver.press("escape")
+            await driver.press(pane, "j", "j", "y")
+            assert_clean(driver)
+            await driver.press("v")
+            assert_clean(driver)
+            await driver.press("escape")

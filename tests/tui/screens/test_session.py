@@ -388,7 +388,7 @@ async def test_a_session_that_cannot_be_opened_leaves_with_its_error() -> None:
 
 
 async def test_a_big_body_is_laid_out_without_waiting_for_it() -> None:
-    lines = [{"role": "user", "content": f"line {n} " + "x" * 300} for n in range(6000)]
+    lines = [{"role": "user", "content": f"line {n} " + "x" * 300} for n in range(2500)]
     request = {"model": "gpt-4.1", "messages": lines}
     answer = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}}]}
     async with showing(samples.session(samples.exchange(request, answer)), (120, 40)) as driver:
