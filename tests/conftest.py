@@ -9,11 +9,13 @@ import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from tests.thinning import Thin
 from workbench.config import resources
 from workbench.contracts import loading
 
@@ -53,13 +55,13 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out three quarters of all drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
+    """Leave out seven of eight drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
     if config.getoption("--every"):
         return
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         drawn = function._hypothesis_internal_use_settings
-        fewer = settings(drawn, max_examples=max(min(10, drawn.max_examples), drawn.max_examples // 4))
+        fewer = settings(drawn, max_examples=max(min(5, drawn.max_examples), drawn.max_examples // 8))
         function._hypothesis_internal_use_settings = fewer
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
@@ -110,6 +112,13 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder 'shared' is not beside the checkout: recordings of third parties are not tested")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def thin(pytestconfig: pytest.Config) -> Thin:
+    """Leave out what ``--every`` goes through besides."""
+    every = pytestconfig.getoption("--every")
+    return lambda found, n: islice(found, 0, None, 1 if every else n)
 
 
 @pytest.fixture(scope="session")

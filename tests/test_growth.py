@@ -10,7 +10,7 @@ import pytest
 from tests.growth import MOST, Made, by_steps, by_time, seconds, steps
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("n", "made"), [pytest.param(n, made, id=name) for name, n, made in by_steps()])
 def test_steps_grow_with_the_input(n: int, made: Made) -> None:
     steps(made(4 * n))  # what is imported and read once is not counted
@@ -18,7 +18,7 @@ def test_steps_grow_with_the_input(n: int, made: Made) -> None:
     assert many <= MOST * few
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("n", "made"), [pytest.param(n, made, id=name) for name, n, made in by_time()])
 def test_time_grows_with_the_input(n: int, made: Made) -> None:
     ratio = 0.0

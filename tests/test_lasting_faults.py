@@ -18,14 +18,14 @@ MANY = 4
 SHAPED = ("signatures lost", "ids of results differ", "unknown fields", "contents: signatures lost")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_that_lasts_is_found_in_linear_time(name: str) -> None:
     wire, fault = FAULTS[name]
     _check_growth(lambda turns: conversation(wire, fault, turns))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", SHAPED)
 def test_so_it_is_in_conversations_of_any_shape(name: str, shape: str) -> None:
@@ -47,14 +47,14 @@ def found_in(session: MemorySession) -> tuple[Finding, ...]:
     return by_cause(Inspector(session).run().findings)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_is_carried_is_what_each_request_has(name: str) -> None:
     wire, fault = FAULTS[name]
     _check_carried(conversation(wire, fault, 9))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", SHAPED)
 def test_what_is_carried_is_what_each_request_has_in_any_shape(name: str, shape: str) -> None:
@@ -73,7 +73,7 @@ def _hidden(inspection: Inspection) -> list[object]:
     return [(f.last, f.places, f.cause) for f in by_cause(inspection.findings)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", sorted(set(FAULTS) - {"none"}))
 def test_each_fault_is_one(name: str) -> None:
     wire, fault = FAULTS[name]

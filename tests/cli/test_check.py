@@ -237,6 +237,7 @@ def test_junit(run: Run) -> None:
 HOSTILE = "a\x1b]52;c;ZXZpbA==\x07\x7f\x9b31m\u202e[/b][@click=app.quit]\u200b\U000e0041"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("more", ["", "\ud800"], ids=["", "surrogate"])
 @pytest.mark.parametrize("how", ["text", "json", "sarif", "junit"])
 def test_hostile_text_never_reaches_the_terminal_raw(run: Run, how: str, more: str) -> None:

@@ -85,6 +85,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sdk", SCRIPTS)
 def test_an_sdk_is_recorded_byte_for_byte(sdk: str, tmp_path: Path, run: Run) -> None:
     """A tool loop of two turns, whole and streamed."""

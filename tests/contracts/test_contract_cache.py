@@ -115,7 +115,7 @@ def empty(kept: Path) -> None:
     kept.write_bytes(b"")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "spoil", [write_for_all, open_the_folder, link, cut, swap_classes, name_an_unknown_class, empty]
 )

@@ -50,7 +50,7 @@ WRAPS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("number", range(len(WRAPS)), ids=WRAPS)
 def test_every_known_text_is_recognised_however_wrapped(number):
     """Every text bare, and each in one or two of the wrappings: every wrapping has a sixth of all texts."""

@@ -661,6 +661,7 @@ HOSTILE: list[tuple[str, Callable[[int], Iterator[Json | bytes]]]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", [h[1] for h in HOSTILE], ids=[h[0] for h in HOSTILE])
 def test_hostile_streams_end(make: Callable[[int], Iterator[Json | bytes]]) -> None:
     result = feed(stream(list(make(3_000))))

@@ -19,6 +19,7 @@ from tests.protocols import gemini_bodies as bodies
 from tests.protocols import laws
 from tests.protocols.block_bodies import BODY_STYLE, JSON, dump
 from tests.protocols.gemini_bodies import Json, answer, feed, frame
+from tests.thinning import Thin
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.formats.importers import open_input
 from workbench.ir import ModelRequest, ModelResponse, Text
@@ -227,14 +228,14 @@ def sample(found: Any) -> Any:
     return [found[n] for n in range(0, len(found), max(len(found) // 12, 1))]
 
 
-def test_recordings_keep_the_laws(recordings: Path) -> None:
+def test_recordings_keep_the_laws(recordings: Path, thin: Thin) -> None:
     seen = 0
-    for name, side, body in recorded(recordings):
+    for name, side, body in thin(recorded(recordings), 3):
         said = laws.Subject(body, side, NAME).said
         assert not said.anomalies, (name, said.anomalies)
         laws.check(body, side, NAME, sample)
         seen += 1
-    assert seen > 80
+    assert seen > 25
 
 
 def check_against_sdk(said: ModelResponse, body: bytes) -> None:

@@ -29,19 +29,20 @@ def same(session):
     assert with_known.run() == alone.run()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_are_judged_the_same(path):
     same(open_input(str(path)))
 
 
-def test_recordings_are_judged_the_same(recordings):
+def test_recordings_are_judged_the_same(recordings, thin):
     seen = 0
-    for path in sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < 900_000):
+    for path in thin(sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < 900_000), 5):
         with suppress(WorkbenchError):  # no session
             session = open_input(str(path))
             same(session)
             seen += len(session)
-    assert seen > 50
+    assert seen > 10
 
 
 TEXTS = st.sampled_from(("", " ", "hello", "\ud83d", "x" * 50, "<think>a</think>b", "[[{{"))

@@ -273,6 +273,7 @@ HOSTILE: list[tuple[str, Callable[[int], Iterator[Json]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", [h[1] for h in HOSTILE], ids=[h[0] for h in HOSTILE])
 def test_hostile_streams_come_to_an_end(make: Callable[[int], Iterator[Json]]) -> None:
     assert feed(b"".join(map(frame, make(4000)))).anomalies  # in minutes, if something were quadratic

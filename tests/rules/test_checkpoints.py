@@ -45,7 +45,7 @@ def another(session: MemorySession, index: int, chance: random.Random) -> Exchan
     return mutated_exchange(exchange, chance) if chance.random() < 0.7 else exchange
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_steps_with_trials_between_them_find_the_same(part: int) -> None:
     for seed in SEEDS[part::PARTS]:
@@ -69,7 +69,7 @@ def test_steps_with_trials_between_them_find_the_same(part: int) -> None:
                 assert shown(kept.detail(index)) == shown(alone.detail(index)), (seed, index)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_each_row_is_that_of_an_inspection_that_ends_there(part: int) -> None:
     for seed in SEEDS[part : len(SEEDS) // 3 : PARTS]:

@@ -197,12 +197,10 @@ def test_one_difference_in_many_messages_is_one_finding(inspect):
 WEAK = (NULL, WRONG_VALUE)
 
 
-def test_accepted_recordings_differ_from_the_grammar_of_their_provider_nowhere(recordings):
+def test_accepted_recordings_differ_from_the_grammar_of_their_provider_nowhere(recordings, thin):
     """The gate of every new version: what was accepted is in the types, or in an overlay with its reason."""
     differences, seen = Counter(), 0
-    for file in sorted(recordings.glob("*/*/*")):
-        if not file.is_file():
-            continue
+    for file in thin(sorted(file for file in recordings.glob("*/*/*") if file.is_file()), 3):
         with closing(open_input(str(file))) as session:
             inspector = Inspector(session)
             for row in inspector.steps():
@@ -216,4 +214,4 @@ def test_accepted_recordings_differ_from_the_grammar_of_their_provider_nowhere(r
                             (row.protocol, f.code, f.holder, f.name) for _, f in faults if f.code not in WEAK
                         )
     assert not differences
-    assert seen > 150
+    assert seen > 40

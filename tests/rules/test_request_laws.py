@@ -131,7 +131,7 @@ NEW_KEYS = {"tools", "tool_choice", "thinking", "reasoning", "x_setting", "strea
 
 @pytest.mark.parametrize("protocol", LISTS)
 def test_one_mutation_gives_one_finding_at_its_place(protocol):
-    @settings(max_examples=8)
+    @settings(max_examples=3)
     @given(testing.request_bodies(protocol, noise=False))
     def law(raw):
         body = legal(json.loads(raw), protocol)

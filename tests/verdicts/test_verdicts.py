@@ -30,7 +30,7 @@ def test_examples(approved: Hold) -> None:
     approved("examples", found)
 
 
-@pytest.mark.sampled(6)  # the scores of all of them are held by tests/test_catalogue.py
+@pytest.mark.sampled(12)  # the scores of all of them are held by tests/test_catalogue.py
 @pytest.mark.parametrize("name", breakages.CATALOGUES)
 def test_catalogues(name: str, tmp_path: Path, approved: Hold) -> None:
     found = []

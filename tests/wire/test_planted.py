@@ -81,7 +81,7 @@ def leaks(places: Mapping[str, Callable[[str], Exchange]], kinds: Mapping[str, s
     return [kind for kind, secret in kinds.items() if left(secret, places[place](secret))]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("place", PLACES)
 def test_no_secret_with_a_name_is_left(place: str) -> None:
     is_weak = place.rpartition(" ")[2] in WEAK or place.startswith(("list", "cookie", "form rows"))
@@ -89,6 +89,7 @@ def test_no_secret_with_a_name_is_left(place: str) -> None:
     assert not leaks(PLACES, kinds, place)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", STREAMS)
 def test_no_secret_in_the_pieces_of_a_stream_is_left(place: str) -> None:
     assert not leaks(STREAMS, KINDS, place)

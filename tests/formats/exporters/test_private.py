@@ -12,6 +12,7 @@ import pytest
 from tests import breakages
 from tests.breakages.artefacts import artefact
 from tests.formats.exporters.selecting import bodies, findings
+from tests.thinning import Thin
 from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
 from workbench.formats import exporters
@@ -64,21 +65,22 @@ def said(decoded: DecodedExchange) -> set[str]:
     return set(_WORD.findall(TEXT.sub(" ", " ".join(texts))))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_examples(path: Path) -> None:
     holds(open_input(str(path)))
 
 
-def test_a_sample_of_what_others_recorded(recordings: Path) -> None:
+def test_a_sample_of_what_others_recorded(recordings: Path, thin: Thin) -> None:
     index = (recordings / "index.tsv").read_text().splitlines()[1:]
-    for line in index[::7]:
+    for line in thin(index[::7], 3):
         name, size = line.split("\t")[0], int(line.split("\t")[13])
         if size < 60_000:
             holds(open_input(str(recordings / name)))
 
 
-def test_every_breakage_of_the_catalogue(tmp_path: Path) -> None:
-    for entry in breakages.entries():
+def test_every_breakage_of_the_catalogue(tmp_path: Path, thin: Thin) -> None:
+    for entry in thin(breakages.entries(), 3):
         given = artefact(entry)
         if given:
             path = tmp_path / f"{entry['id']}{given.suffix}"

@@ -211,7 +211,7 @@ def test_words_of_a_long_stream_are_those_of_the_answers_compared(
 ) -> None:
     """What is told from the places of the strings alone is what comparing the answers tells."""
 
-    @settings(max_examples=12)
+    @settings(max_examples=4)
     @given(testing.streams(protocol))
     def agree(body: bytes) -> None:
         decoded = DecodedExchange(0, exchange({}, body, url="https://x/"), protocol)

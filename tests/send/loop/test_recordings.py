@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.thinning import Thin
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
@@ -57,9 +58,9 @@ def continued(session: Session) -> Iterator[tuple[DecodedExchange, DecodedExchan
             yield DecodedExchange(before.index, Exchange("next", step.request), before.protocol), after
 
 
-def test_what_follows_is_what_the_client_said(recordings: Path) -> None:
+def test_what_follows_is_what_the_client_said(recordings: Path, thin: Thin) -> None:
     compared, different = 0, set[str]()
-    for path in sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < LARGEST):
+    for path in thin(sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < LARGEST), 2):
         try:
             session = open_input(str(path))
         except (WorkbenchError, OSError):
@@ -70,5 +71,5 @@ def test_what_follows_is_what_the_client_said(recordings: Path) -> None:
             compared += 1
             if made != spoken(theirs.request.messages[: len(ours.request.messages)]):
                 different.add(path.name)
-    assert compared > 80
+    assert compared > 30
     assert {name for name in different if not any(known in name for known in OTHERWISE)} == set()

@@ -57,7 +57,7 @@ def test_calls(module: ModuleType, text: str, expected: list[tuple[Any, ...]]) -
     found.check(module.text_format, text, expected)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("module", "text", "expected"), CASES)
 def test_cuts(module: ModuleType, text: str, expected: list[tuple[Any, ...]]) -> None:
     found.check_cuts(module.text_format, text)

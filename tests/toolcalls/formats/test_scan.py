@@ -34,6 +34,7 @@ def test_any_text_is_read_the_same_however_it_is_cut(name: str, bits: list[str],
     assert findings(name, [text[at : at + size] for at in range(0, len(text), size)]) == whole
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OURS)
 def test_hostile_repeats_are_read_to_the_end(name: str) -> None:
     for bit in ("<tool_call>", '<tool_call>{"', "<function=a><parameter=b>", "</parameter>x", "`<tool_call>", "<", " "):

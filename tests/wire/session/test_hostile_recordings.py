@@ -280,6 +280,7 @@ def loosened(path: Path) -> Sequence[tuple[str, str]]:
     return kept
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("table", COLUMNS)
 def test_any_value_in_any_column(table: str, whole: bytes, tmp_path: Path) -> None:
     path, chance = tmp_path / "a.wb", random.Random(f"{table} {FUZZ}")
