@@ -83,31 +83,38 @@ Pilot.press = _press_and_paint  # type: ignore[method-assign]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run a case of several sizes at one of them, which its name picks; ``--every`` runs it at all."""
+    """Run a case of several sizes at one of them, which the test's name picks; ``--every`` runs it at all."""
     if config.getoption("--every"):
         return
-    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if name := _case(item):
-            cases[name].append(item)
-    kept = {sizes[crc32(name.encode()) % len(sizes)] for name, sizes in cases.items()}
-    left_out = [item for sizes in cases.values() for item in sizes if item not in kept]
+    cases: defaultdict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+    for item in filter(_is_of_app, items):
+        values = item.callspec.params if hasattr(item, "callspec") else {}
+        if "size" in values:
+            cases[item.nodeid.partition("[")[0], repr({**values, "size": ""})].append(item)
+    kept = {sizes[crc32(name.encode()) % len(sizes)] for (name, _), sizes in cases.items()}
+    left_out = {item for sizes in cases.values() for item in sizes} - kept
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in {*left_out}]
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
-def _case(item: pytest.Item) -> str:
-    """What a test of the app is run for, whatever the size; empty for a test that has no size."""
-    if not isinstance(item, pytest.Function) or not item.path.is_relative_to(Path(__file__).parent):
-        return ""
-    values = item.callspec.params if hasattr(item, "callspec") else {}
-    return f"{item.nodeid.partition('[')[0]} { {**values, 'size': ''} }" if "size" in values else ""
+def _is_of_app(item: pytest.Item) -> bool:
+    return item.path.is_relative_to(Path(__file__).parent)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Inspect the example sessions before the processes part: each of them would do it for itself."""
+    if session.config.getoption("--processes") > 1 and any(map(_is_of_app, session.items)):
+        _summaries()
 
 
 @pytest.fixture(scope="session")
 def summaries() -> Path:
     """The summaries of the example sessions, which Home lists: it would inspect each of them for itself."""
+    return _summaries()
+
+
+def _summaries() -> Path:
     for path in resources.folder("sessions").glob("*.jsonl"):
         session_summary.describe_file(path)
     return resources.cache_folder() / session_summary.NAME

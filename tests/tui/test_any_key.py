@@ -50,7 +50,7 @@ async def walk(session: Session, seed: int) -> None:
         assert driver.app.is_running
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("state", STATES)
 async def test_no_key_fails_where_there_is_nothing_for_it(state: str) -> None:
     await walk(MemorySession(state, STATES[state]), len(state))

@@ -170,7 +170,7 @@ ROOMS = {
 """Keys that lead through what no pane of the session shows by itself."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("room", ROOMS)
 async def test_no_room_shows_it_raw(room: str) -> None:
     """In the least room for every second one, in much for the others."""

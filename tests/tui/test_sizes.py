@@ -66,7 +66,7 @@ async def resize_through(driver: Driver) -> None:
         await until(driver.pilot, lambda: driver.text == before)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_session_lives_through_every_size(place: str) -> None:
     app = WorkbenchApp(samples.example(samples.LOST_REASONING))

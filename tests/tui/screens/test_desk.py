@@ -14,7 +14,7 @@ TYPED = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("key", TYPED)
 async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = SessionScreen._begin
