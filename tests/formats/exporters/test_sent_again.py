@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -113,10 +113,7 @@ def recorded(provider: str, folder: Path, script: str) -> list[tuple[str, bytes]
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-def test_the_recorder_sees_the_same_bodies(
-    provider: str, tmp_path: Path, give_contracts: Callable[[Path], None]
-) -> None:
-    give_contracts(tmp_path)
+def test_the_recorder_sees_the_same_bodies(provider: str, tmp_path: Path) -> None:
     bodies = drawn()
     sent = selection(*(asked("/v1/any", body) for body in bodies))
     (tmp_path / "curl.sh").write_bytes(curl.write(sent).data)
@@ -139,10 +136,7 @@ SDKS = [
 ]  # fmt: skip
 
 
-def test_the_sdks_of_the_providers_send_the_same_bodies(
-    provider: str, tmp_path: Path, give_contracts: Callable[[Path], None]
-) -> None:
-    give_contracts(tmp_path)
+def test_the_sdks_of_the_providers_send_the_same_bodies(provider: str, tmp_path: Path) -> None:
     for package in {package for package, _ in SDKS}:
         pytest.importorskip(package)
     for number, (_, exchange) in enumerate(SDKS):
