@@ -72,7 +72,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.rules": Parts(
         "workbench.rules",
         ("RULES",),
-        frozenset({"context", "inspection", "prices", "schema_check", "session_costs", "tool_use_counts", "wording"}),
+        frozenset({"counts", "inspection", "schema_check"}),
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),

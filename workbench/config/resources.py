@@ -92,7 +92,7 @@ def model_facts(name: str) -> bytes:
 
 def price_list() -> Path:
     """Path of the shipped prices."""
-    return _PACKAGE / "rules" / "prices.yaml"
+    return _PACKAGE / "rules" / "counts" / "prices.yaml"
 
 
 def close_codes() -> bytes:

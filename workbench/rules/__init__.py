@@ -1,10 +1,11 @@
 """Rules: findings about a chain under a provider's contract.
 
-In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange.
-A family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
+In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange. A
+family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which runs after all checks and may change their findings. The page of each rule is
-``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``schema_check`` is no
-family: it checks one schema against every contract. It may import the core and the rooms up to ``diff``.
+``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are what families share. Not families:
+``inspection``, the entry for a session; ``schema_check``, one schema against every contract; and ``counts``, what
+sessions count and cost. It may import the core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from workbench.lazy_dataclass import replace
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._carried_findings import FindingsOfRows
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._cut_values import without_cut_values
 from workbench.rules._families import every_rule, families_for, family, find_rule
 from workbench.rules._lasting_findings import in_order, of_messages
@@ -52,7 +54,6 @@ from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 from workbench.rules.common_defaults import soft_contract
-from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts as errortext
@@ -63,18 +64,18 @@ if TYPE_CHECKING:
     from workbench.rules._failure_place import place_of_text
     from workbench.rules._families import families
     from workbench.rules._outcomes import PENDING_WORDS
+    from workbench.rules._wording import as_warning, by_term, quote
+    from workbench.rules.counts.prices import Prices, load_prices
+    from workbench.rules.counts.session_costs import Costs, Saving, TurnCost, costs_of, turns
+    from workbench.rules.counts.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
-    from workbench.rules.prices import Prices, load_prices
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
     from workbench.rules.relations import refusals
     from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
-    from workbench.rules.session_costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.suspects import suspects_of
-    from workbench.rules.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
-    from workbench.rules.wording import as_warning, by_term, quote
 else:
     __getattr__ = lazy(__name__)
 

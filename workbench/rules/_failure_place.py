@@ -12,9 +12,9 @@ from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
+from workbench.rules._context import RuleContext
 from workbench.rules._spoken_place import spoken_place
-from workbench.rules.context import RuleContext
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import loads
 
 PASSES = 3

@@ -12,9 +12,9 @@ from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of,
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._hop_rules import ALTERED, DROPPED, ERROR, RESHAPED, WARNING
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote, weaker, with_related
+from workbench.rules._wording import quote, weaker, with_related
 from workbench.wire import dumps
 
 INFO = Severity.INFO

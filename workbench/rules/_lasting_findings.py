@@ -36,7 +36,7 @@ from workbench.terms import Scope
 from workbench.wire import ListOutline, State
 
 if TYPE_CHECKING:
-    from workbench.rules.context import RuleContext
+    from workbench.rules._context import RuleContext
 
 Check: TypeAlias = Callable[["RuleContext"], Iterable[Finding]]
 

@@ -28,7 +28,7 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.toolcalls.schemas import resolve
 from workbench.undo_log import Journal
 from workbench.wire import dumps

@@ -12,7 +12,7 @@ from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
 from workbench.protocols.mcp import is_named
 from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules._mcp_schemas import SchemaChange, schema_changes
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""

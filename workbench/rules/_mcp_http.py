@@ -22,7 +22,7 @@ from workbench.rules._mcp_rules import (
     make,
     member,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import Exchange, HttpRequest, HttpResponse
 
 _JSON, _SSE = "application/json", "text/event-stream"

@@ -34,7 +34,7 @@ from workbench.rules._mcp_rules import (
     member,
 )
 from workbench.rules._mcp_schemas import schema_changes
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.toolcalls.schemas import find_meta_faults, nodes
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")

@@ -22,7 +22,7 @@ from workbench.protocols.mcp import (
 )
 from workbench.provenance import escape
 from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 
 _OF_SCHEMAS = regex.compile(r"/result/tools/\d+/(?:input|output)Schema\b")
 """Places that the rules on schemas judge."""

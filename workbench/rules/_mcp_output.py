@@ -8,7 +8,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules._mcp_rules import OUTPUT_SCHEMA, WARNING, make, member
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 
 

@@ -46,7 +46,7 @@ from workbench.rules._mcp_rules import (
     make,
     member,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import Exchange, State
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")

@@ -35,7 +35,7 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import dumps
 
 _LOST = {

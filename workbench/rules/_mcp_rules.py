@@ -9,7 +9,7 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import place_in_response
-from workbench.rules.context import Rule
+from workbench.rules._context import Rule
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

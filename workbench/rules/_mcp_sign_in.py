@@ -16,7 +16,7 @@ from workbench.rules._mcp_authorization import of_authorization
 from workbench.rules._mcp_http import head_of, url_of
 from workbench.rules._mcp_rules import AUTH, INFO, make
 from workbench.rules._mcp_tokens import Issuer, of_registration, of_token
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import Exchange, HttpResponse, urls
 

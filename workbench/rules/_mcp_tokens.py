@@ -16,7 +16,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import form_of, object_of, request_object
 from workbench.rules._mcp_http import head_of
 from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import HttpRequest, urls
 
 _BASIC, _POST, _NO_SECRET = "client_secret_basic", "client_secret_post", "none"

@@ -9,7 +9,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import response_object
 from workbench.rules._mcp_rules import VERSION, make, member
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 
 _OF_NEW_ERA = (-32020, -32021, -32022, -32602)
 """Codes with which a server of the newer era refuses: the client asks again instead of falling back."""

@@ -32,8 +32,8 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, shape_of, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
+from workbench.rules._context import RuleContext
 from workbench.rules._request_keys import HISTORIES
-from workbench.rules.context import RuleContext
 from workbench.wire import loads
 
 

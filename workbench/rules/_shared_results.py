@@ -12,7 +12,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:
-    from workbench.rules.context import NotedCase, RuleContext
+    from workbench.rules._context import NotedCase, RuleContext
 
 
 class _Findings(NamedTuple):

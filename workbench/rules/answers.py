@@ -11,9 +11,9 @@ from workbench.ir import ApiError
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import cause_words, error_words, place_of, places_beside, refusal_of, who_says
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import loads
 
 ANSWER_ERROR = Rule(

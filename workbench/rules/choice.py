@@ -8,9 +8,9 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._reasoning import is_off
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
+from workbench.rules._wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
 
 WARNING = Severity.WARNING
 

@@ -15,8 +15,8 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols import RESPONSE, Traits
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import quote
 from workbench.wire import Framing, Origin, loads
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from workbench import regex
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, asked_of
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._nodes import item_id, item_kind
+from workbench.rules._wording import enforced_exactly, quote
 from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import enforced_exactly, quote
 
 RULES = ()
 

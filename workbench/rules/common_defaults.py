@@ -26,8 +26,8 @@ from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, fact
 from workbench.rules._acceptance import accepted_by
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import family, family_of
-from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
 
 RULES: tuple[Rule, ...] = ()

@@ -10,10 +10,10 @@ from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, NodeRef, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._wording import as_unproved, enforced_exactly, from_anomalies, quote
 from workbench.rules.shapes import SHAPE
-from workbench.rules.wording import as_unproved, enforced_exactly, from_anomalies, quote
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

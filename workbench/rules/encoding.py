@@ -9,8 +9,8 @@ from itertools import islice
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.protocols import REQUEST
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import quote
 
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
 

@@ -12,9 +12,9 @@ from workbench.ir import Message
 from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
+from workbench.rules._context import BETA, VERSION, Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.context import BETA, VERSION, Rule, RuleContext
-from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
+from workbench.rules._wording import as_unproved, by_term, quote, weaker, with_related
 
 WARNING = Severity.WARNING
 

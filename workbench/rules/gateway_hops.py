@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from workbench.contracts import Finding
 from workbench.protocols import DecodedExchange
+from workbench.rules._context import RuleContext
 from workbench.rules._hop_rules import ALTERED, DROPPED, RESHAPED
-from workbench.rules.context import RuleContext
 
 RULES = (DROPPED, ALTERED, RESHAPED)
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import quote, weaker
 from workbench.rules.gateway_hops import is_meant
-from workbench.rules.wording import quote, weaker
 
 BUFFERED = Rule(
     "gateway.buffered",

@@ -29,11 +29,11 @@ from workbench.protocols import (
 )
 from workbench.rules._acceptance import accepted_by, is_answered
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._nodes import is_in
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._wording import quote, show_value, with_related
 from workbench.rules.gateway import betas
-from workbench.rules.wording import quote, show_value, with_related
 from workbench.wire import CONNECTION, loads
 
 RULES: tuple[Rule, ...] = ()

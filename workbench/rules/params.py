@@ -9,9 +9,9 @@ from workbench.contracts import Breaks, Finding, Severity, dotted_path
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
 from workbench.rules._body import base, is_there, reads_fields, values
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._reasoning import is_off
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import by_term, enforced_exactly, quote, show_value
+from workbench.rules._wording import by_term, enforced_exactly, quote, show_value
 
 UNSUPPORTED = Rule(
     "params.unsupported",

@@ -12,6 +12,7 @@ from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, JsonValue, Message, NodeRef, Opaque, Part, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.provenance import escape
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import (
@@ -27,9 +28,8 @@ from workbench.rules._reasoning import (
     stand_ins,
 )
 from workbench.rules._trimming import dropped_reasoning
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._wording import as_unproved, as_warning, quote, with_related
 from workbench.rules.reasoning_place import ORDER
-from workbench.rules.wording import as_unproved, as_warning, quote, with_related
 from workbench.terms import Scope
 
 WARNING = Severity.WARNING

@@ -15,8 +15,8 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Opaque, Part
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
 from workbench.rules._body import values
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_warning, quote, with_related
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import as_warning, quote, with_related
 
 UNBOUND = Rule(
     "reasoning.unbound",

@@ -26,6 +26,7 @@ from workbench.ir import (
 )
 from workbench.protocols import REQUEST, HistoryPrefix, fact
 from workbench.provenance import escape
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -36,7 +37,6 @@ from workbench.rules._reasoning import (
     sent_reasoning,
     turn_from,
 )
-from workbench.rules.context import Rule, RuleContext
 
 WARNING = Severity.WARNING
 

@@ -29,10 +29,10 @@ from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, says_refused, who
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import is_about_the_request
 from workbench.rules._refusal_explanation import ExplainedRefusal, explain_refusal
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote, weaker
+from workbench.rules._wording import quote, weaker
 from workbench.wire import Origin, urls
 
 _WORD = regex.compile(

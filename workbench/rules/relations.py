@@ -27,14 +27,14 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import is_off
 from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._wording import by_term, quote, show_value
 from workbench.rules.gateway import may_announce
 from workbench.rules.params import IGNORED, UNSUPPORTED
-from workbench.rules.wording import by_term, quote, show_value
 
 CONFLICT = Rule(
     "params.conflict", Severity.WARNING, "Two parameters of a request cannot be used together.", breaks=Breaks.REQUEST

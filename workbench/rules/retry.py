@@ -11,6 +11,7 @@ from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, asked_of
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
 from workbench.rules._repeats import (
     PastCall,
@@ -23,8 +24,7 @@ from workbench.rules._repeats import (
     is_told,
     steps,
 )
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote, with_related
+from workbench.rules._wording import quote, with_related
 
 WARNING = Severity.WARNING
 

@@ -11,11 +11,11 @@ from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.refusals import RetryAdvice
+from workbench.rules._context import RuleContext
 from workbench.rules._failure_place import refusal_of
 from workbench.rules._reasoning import is_rebuilt
-from workbench.rules.context import RuleContext
+from workbench.rules._wording import quote
 from workbench.rules.retry import LOOP
-from workbench.rules.wording import quote
 from workbench.wire import loads
 
 RULES = ()

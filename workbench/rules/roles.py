@@ -8,8 +8,8 @@ from itertools import pairwise
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import by_term, quote
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import by_term, quote
 
 WARNING = Severity.WARNING
 

@@ -15,10 +15,10 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolCallIR, 
 from workbench.protocols import REQUEST, DecodedExchange, asked_of, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
+from workbench.rules._wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
 from workbench.toolcalls.schemas import (
     PLAIN,
     Dialect,

@@ -10,10 +10,10 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 from workbench.rules.relations import PART
-from workbench.rules.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 
 SHAPE = Rule(
     "content.shape",

@@ -17,9 +17,9 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import quote, weaker
 from workbench.rules.recording import with_refusal
-from workbench.rules.wording import quote, weaker
 from workbench.wire import ExchangeKind, Frame, close_of, split_url
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import MILD, UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.provenance import leaves
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import in_stream, refusal_of
+from workbench.rules._wording import quote, weaker
 from workbench.rules.answers import evidence, known_as
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.arguments import is_cut
 from workbench.wire import Origin
 

@@ -19,12 +19,12 @@ from workbench.ir import ApiError, JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import accepted_by, host_of
+from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
 from workbench.rules._refused_value import VAGUE
 from workbench.rules._request_keys import HISTORIES, top_key
 from workbench.rules._spoken_place import says_name
 from workbench.rules.answers import ANSWER_ERROR, named_place
-from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
 
 if TYPE_CHECKING:

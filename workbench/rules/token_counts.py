@@ -10,8 +10,8 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.protocols import RESPONSE, TokenCounts
 from workbench.rules._body import values
-from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import weaker
+from workbench.rules._context import Rule, RuleContext
+from workbench.rules._wording import weaker
 
 PROMPT_CUT = Rule(
     "usage.prompt-cut",
