@@ -15,7 +15,7 @@ from workbench.protocols.mcp import form_of, object_of
 from workbench.rules._mcp_http import head_of, url_of
 from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make
 from workbench.rules._mcp_tokens import REFUSALS, Issuer, fault_of_resource, words_of
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.wire import urls
 
 _DECLINED = "access_denied"

@@ -23,7 +23,7 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 
 _UNKNOWN_TOOL = regex.compile(r"\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE)

@@ -22,7 +22,7 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
 )
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 
 _RULES = {
     "lifecycle": (LIFECYCLE, WARNING),

@@ -15,7 +15,7 @@ from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import STREAM
 from workbench.rules._mcp_http import head_of, url_of
 from workbench.rules._mcp_rules import HTTP, make
-from workbench.rules.wording import quote
+from workbench.rules._wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import urls
 
