@@ -145,12 +145,18 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
     if rule and kind and kind.rule == rule and not is_known:
         return [_by_kind(text, kind, None), *found]
-    is_other = kind and not any(m.is_whole or _family(m.rule) == _family(kind.rule) for m in found)
+    is_other = kind and not any(_is_own(m) or _family(m.rule) == _family(kind.rule) for m in found)
     if kind and is_other and kind.rule not in ("", *BROAD):
         return [_by_kind(text, kind, None), *found]
     if kind and kind.rule:  # of rules that share a text, the one that the kind names
         return sorted(found, key=lambda match: (_words_of(match) != _words_of(found[0]), match.rule != kind.rule))
     return found
+
+
+def _is_own(match: Match) -> bool:
+    """All of a text is there, and it is more than a few words of a rule with many faults ("Unsupported parameter")."""
+    words = [word for word in match.template.split() if not word.startswith("{")]
+    return match.is_whole and not (match.rule in BROAD and len(words) <= FEW // 2)
 
 
 def _words_of(match: Match) -> str:
