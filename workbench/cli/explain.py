@@ -257,7 +257,9 @@ def _title(label: str) -> str:
 def _is_contract(subject: str) -> bool:
     from workbench import contracts
 
-    name = subject.partition(":")[0]
+    name, _, variant = subject.partition(":")
+    if " " in variant:  # a message that names the provider before a colon
+        return False
     return name in contracts.names() or name in contracts.broken_files()
 
 

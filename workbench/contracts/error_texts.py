@@ -143,8 +143,9 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
     if any(match.rule == rule for match in found):
         return sorted(found, key=lambda match: match.rule != rule)
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
-    if rule and kind and kind.rule == rule and not is_known:
-        return [_by_kind(text, kind, None), *found]
+    refusal = kind if kind and kind.rule else refusals.refusal_of_complaint(complaint)
+    if refusal and refusal.rule == rule and not is_known:
+        return [_by_kind(text, refusal, None), *found]
     is_other = kind and not any(_is_own(m) or _family(m.rule) == _family(kind.rule) for m in found)
     if kind and is_other and kind.rule not in ("", *BROAD):
         return [_by_kind(text, kind, None), *found]
