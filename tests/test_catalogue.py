@@ -49,6 +49,7 @@ ORDINALS = (
     "twenty-third",
     "twenty-fourth",
     "twenty-fifth",
+    "twenty-sixth",
 )
 
 

@@ -128,7 +128,13 @@ OF_VALIDATORS = frozenset({
 })  # fmt: skip
 """Kinds that a validator's sentence may be of: there the place and the fault tell the rule."""
 
-OF_STATEMENTS = OF_VALIDATORS | {"provider-failed", "not-found", "template-failed", "media-unreadable", "feature-disabled"}
+OF_STATEMENTS = OF_VALIDATORS | {
+    "provider-failed",
+    "not-found",
+    "template-failed",
+    "media-unreadable",
+    "feature-disabled",
+}
 """Kinds that say so little that a statement in plain words says more."""
 
 MOST_WORDS = 400
