@@ -157,7 +157,7 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
 def _is_own(match: Match) -> bool:
     """All of a text is there, and it is more than a few words of a rule with many faults ("Unsupported parameter")."""
     words = [word for word in match.template.split() if not word.startswith("{")]
-    return match.is_whole and not (match.rule in BROAD and len(words) <= FEW // 2)
+    return match.is_whole and not (match.rule in BROAD and len(words) < FEW)
 
 
 def _words_of(match: Match) -> str:
