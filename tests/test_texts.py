@@ -41,6 +41,41 @@ LEFT: dict[str, tuple[int, int]] = {
 """Room → how many docstrings with a retired word, and how many names that are participles, it still has at most."""
 
 
+USUAL = frozenset({"found", "known", "lost", "seen", "sent"})
+"""Participles that are plain as the name of a local value, such as ``found`` for what a search finds."""
+
+LEFT_INSIDE: dict[str, int] = {
+    "chain": 15,
+    "children": 10,
+    "cli": 50,
+    "config": 10,
+    "contracts": 15,
+    "convert": 10,
+    "crashes": 15,
+    "diff": 10,
+    "edits": 20,
+    "formats": 75,
+    "lazy_dataclass": 15,
+    "library": 10,
+    "named_tuple": 15,
+    "probes": 30,
+    "protocols": 360,
+    "recorder": 35,
+    "rules": 75,
+    "safetext": 10,
+    "send": 25,
+    "simulator": 20,
+    "survey": 20,
+    "testing": 10,
+    "toolcalls": 30,
+    "trials": 15,
+    "tui": 440,
+    "views": 10,
+    "wire": 120,
+}
+"""Room → how many locals, parameters and fields are a bare participle at most; no other room has more than five."""
+
+
 def test_texts_use_no_retired_word() -> None:
     found = [f"{text}   « {retired(text.words)} »" for text in texts() if retired(text.words)]
     assert not [line for line in found if not any(kept in line for kept in KEPT)], "\n".join(found)
@@ -131,6 +166,31 @@ def test_what_is_left_gets_less() -> None:
     words = by_room(text.path for text in retired_docstrings())
     bad = by_room(place for place, name in names() if is_participle(name))
     assert {room: (words[room], bad[room]) for room in LEFT} == LEFT
+
+
+def inner_names(path: Path) -> set[tuple[str, int]]:
+    """(name, line) of everything that a module binds inside its functions and classes."""
+    found: set[tuple[str, int]] = set()
+    for node in nodes(path):
+        if isinstance(node, ast.arg):
+            found.add((node.arg, node.lineno))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add((node.id, node.lineno))
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add((node.attr, node.lineno))
+    return found
+
+
+def test_names_inside_functions_say_a_role() -> None:
+    """A name such as ``told`` or ``made`` says no role; ``report`` and ``request_text`` do."""
+    refused = PARTICIPLES - USUAL
+    left = Counter[str]()
+    for path in sorted((ROOT / "workbench").rglob("*.py")):
+        if "_data" not in path.parts:
+            room = path.relative_to(ROOT / "workbench").parts[0].partition(".")[0]
+            left[room] += sum(name.strip("_").lower() in refused for name, _ in inner_names(path))
+    more = {room: count for room, count in left.items() if count > LEFT_INSIDE.get(room, 5)}
+    assert not more, more
 
 
 @pytest.mark.parametrize(
