@@ -95,6 +95,8 @@ def test_no_piece_of_a_secret_leaves_before_it_is_known(text: str, data: st.Data
     for event in events:
         gone += guard.feed(event)
         assert whole.startswith(gone)
+    rest = guard.finish(b"", b"".join(events))
+    assert rest is None or gone + rest.text == whole
     said = "".join(json.loads(b'"' + piece + b'"') for piece in re.findall(rb'"text": "((?:[^"\\]|\\.)*)"', whole))
     assert len(said) == len(text)
     for secret in (KEY.decode()[20:], ECHOED, "0123456789abcdefABCDEF", "hunter2hunter2", "abcdefghijklmnop0123456789"):

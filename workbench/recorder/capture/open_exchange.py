@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketTurns
 from workbench.protocols.clients import client_of
-from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
+from workbench.recorder.capture.queued_events import (
+    BytesLost,
+    RequestPieces,
+    RequestsSkipped,
+    ResponsePieces,
+    memory_of,
+)
 from workbench.recorder.capture.redaction_guard import BodyGuard
 from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import (
@@ -154,10 +160,12 @@ class _BodySoFar:
     size: int = 0
     lost: int = 0
 
-    def add(self, data: bytes, at: float) -> None:
-        self.size += len(data)
+    def add(self, data: bytes, sizes: Iterable[int], times: Iterable[float]) -> None:
+        """Add pieces that are joined, each with its time since the start."""
+        ends = islice(accumulate(sizes, initial=self.size), 1, None)
         self.pieces.append(data)
-        self.chunks.append(Chunk(self.size, at))
+        self.chunks += map(Chunk, ends, times)
+        self.size += len(data)
 
     def body(self, label: str) -> Body:
         raw = b"".join(self.pieces)
@@ -236,17 +244,14 @@ class OpenExchange:
         """True if it began after a time, is not over, and nothing of it is written."""
         return self._at > until and self.end is None and self.written_part is None
 
-    def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
+    def apply(self, event: Event | BytesLost | RequestsSkipped | RequestPieces | ResponsePieces) -> None:
         """Apply one event of this exchange; events come in their order."""
         self.memory += memory_of(event)
-        if self.socket and isinstance(event, RequestBytes | ResponseBytes):
-            self.socket.feed("sent" if isinstance(event, RequestBytes) else "received", event.data, event.at - self._at)
-            return
         match event:
-            case ResponseBytes():  # first: most are
-                self._response_body.add(event.data, event.at - self._at)
-            case RequestBytes():
-                self._request_body.add(event.data, event.at - self._at)
+            case ResponsePieces() | RequestPieces():  # first: most are
+                self._add(isinstance(event, RequestPieces), event.data, event.sizes, event.times)
+            case ResponseBytes() | RequestBytes():
+                self._add(isinstance(event, RequestBytes), event.data, (len(event.data),), (event.at,))
             case RequestEnded():
                 self.is_request_complete = True
             case ResponseStarted():
@@ -261,6 +266,17 @@ class OpenExchange:
                 self._skipped = event.amount
             case ExchangeEnded():
                 self.end, self._duration = event, event.at - self._at
+
+    def _add(self, is_request: bool, data: bytes, sizes: Iterable[int], times: Iterable[float]) -> None:
+        """Add pieces of one side, which are joined."""
+        since = [at - self._at for at in times]
+        if self.socket is None:
+            (self._request_body if is_request else self._response_body).add(data, sizes, since)
+            return
+        start = 0
+        for size, at in zip(sizes, since, strict=True):
+            self.socket.feed("sent" if is_request else "received", data[start : start + size], at)
+            start += size
 
     def first_state(self, redactor: Redactor) -> Exchange:
         """The exchange as it is written first: with the head of its request at least."""
@@ -309,9 +325,7 @@ class OpenExchange:
         request = self.request(redactor)
         response = None
         if self._response is not None:
-            raw = self._http_response(self._response_body.body(self._label()))
-            response = redactor.exchange(Exchange(self.id, response=raw)).response
-            assert response
+            response = self._final_response(redactor)
             response = replace(response, body=self._response_body.mark(response.body))
         end = self.end
         assert end
@@ -322,6 +336,19 @@ class OpenExchange:
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
         whole = replace(frame, request=request, response=response, meta=meta)
         return self.socket.close(whole, redactor) if self.socket else whole
+
+    def _final_response(self, redactor: Redactor) -> HttpResponse:
+        """The whole response. Of a stream that grew in the file only the rest has to be searched."""
+        body, head = self._response_body.body(self._label()), self._safe_response
+        rest = b"".join(islice(self._response_body.pieces, self._guarded, None))
+        done = self._guard.finish(rest, body.raw) if self._guard else None
+        if head is None or done is None:
+            safe = redactor.exchange(Exchange(self.id, response=self._http_response(body))).response
+            assert safe
+            return safe
+        if done.found:
+            body = replace(body, raw=body.raw[: done.settled] + done.text)
+        return replace(head, body=body, redactions=(*head.redactions, *done.found))
 
     def _handshake(self) -> Exchange:
         return replace(self._frame(), request=self._http_request(Body()), response=self._http_response(Body()))

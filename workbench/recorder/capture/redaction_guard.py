@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 from workbench.limits import MAX_DECODED_BODY
-from workbench.wire import PRELUDE, AwsTexts, Redactor, detect_encoding, is_messages
+from workbench.wire import PRELUDE, AwsTexts, Redaction, Redactor, detect_encoding, framing_of, is_messages
 from workbench.wire.secrets import StreamedTexts
 
 _SLICE = 1024
@@ -28,6 +28,20 @@ class Guard(Protocol):
         ...
 
 
+class RedactedRest(NamedTuple):
+    """What follows the bytes of a body that have left.
+
+    Attributes:
+        settled: how many have left, unchanged.
+        text: those behind, redacted.
+        found: places of stand-ins in the whole body.
+    """
+
+    settled: int
+    text: bytes
+    found: Sequence[Redaction]
+
+
 class TextGuard:
     """A body in no coding: whole lines leave, redacted, but for deltas that may end in the middle of a secret.
 
@@ -40,6 +54,7 @@ class TextGuard:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
+        self._known = len(redactor.seen)
         self._waiting = bytearray()
         self._again = 0
         self._stream = StreamedTexts()
@@ -70,6 +85,15 @@ class TextGuard:
         self._stream.advance(text[:read])
         self.has_found |= any(mark.start < settled_bytes for mark in found)
         return safe[:settled_bytes]
+
+    def finish(self, rest: bytes) -> RedactedRest | None:
+        """End the body with these bytes; None if all of it has to be searched."""
+        is_known = len(self._redactor.seen) == self._known  # else what left may have a secret that is known by now
+        if self._is_messages or self.has_found or not (self.settled_bytes and is_known):
+            return None
+        text, found = self._redactor.text(bytes(self._waiting) + rest, self._stream)
+        at = self.settled_bytes
+        return RedactedRest(at, text, [mark._replace(start=mark.start + at, end=mark.end + at) for mark in found])
 
 
 class PackedGuard:
@@ -143,6 +167,11 @@ class BodyGuard:
             self._guard = self._choose_guard()
             data, self._first = self._first, b""
         return self._guard.feed(data)
+
+    def finish(self, rest: bytes, whole: bytes) -> RedactedRest | None:
+        """End the body, ``whole``, with these bytes; None if all of it has to be searched."""
+        is_stream = isinstance(self._guard, TextGuard) and framing_of(whole) is not None
+        return self._guard.finish(rest) if isinstance(self._guard, TextGuard) and is_stream else None
 
     def _choose_guard(self) -> Guard:
         label = self._encoding.strip().lower()

@@ -60,10 +60,12 @@ class StreamedTexts:
     """Texts of a stream searched so far. ``tails``: the end of each."""
 
     tails: dict[Key, bytes] = field(default_factory=dict)
+    _part: bytes = b""
+    _pieces: dict[Key, list[Range]] = field(default_factory=dict)
 
     def secrets(self, stream: bytes, seen: Collection[bytes]) -> Iterator[SplitSecret]:
         """Secrets in the texts of the next part of the stream."""
-        for key, ranges in _pieces(stream).items():
+        for key, ranges in self._pieces_of(stream).items():
             tail = self.tails.get(key, b"")
             joined = tail + b"".join(stream[start:end] for start, end in ranges)
             for start, end, kind in find(joined, seen):
@@ -75,7 +77,7 @@ class StreamedTexts:
     def settled_length(self, stream: bytes, seen: Collection[bytes]) -> int:
         """Length of the next part, in whole lines, without a piece of a possible secret."""
         least = len(stream)
-        for key, ranges in _pieces(stream).items():
+        for key, ranges in self._pieces_of(stream).items():
             tail = self.tails.get(key, b"")
             joined = tail + b"".join(stream[start:end] for start, end in ranges)
             at = max(open_from(joined, seen), len(tail))
@@ -86,9 +88,15 @@ class StreamedTexts:
 
     def advance(self, stream: bytes) -> None:
         """Advance by this part, which was searched and written."""
-        for key, ranges in _pieces(stream).items():
+        for key, ranges in self._pieces_of(stream).items():
             joined = self.tails.get(key, b"") + b"".join(stream[start:end] for start, end in ranges)
             self.tails[key] = joined[-_KEPT:]
+
+    def _pieces_of(self, stream: bytes) -> dict[Key, list[Range]]:
+        """The text pieces of a part, which is read once for the three questions that follow each other."""
+        if stream != self._part:
+            self._part, self._pieces = stream, _pieces(stream)
+        return self._pieces
 
 
 def _pieces(stream: bytes) -> dict[Key, list[Range]]:

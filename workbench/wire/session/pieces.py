@@ -153,7 +153,8 @@ def pack_chunks(chunks: Sequence[Chunk], *, is_brief: bool = False) -> bytes:
     """Pack chunk ends and times exactly, compressed unless short-lived; empty for none."""
     if not chunks:
         return b""
-    ends, times = array("q", (c.end for c in chunks)), array("d", (c.at for c in chunks))
+    of_ends, of_times = zip(*chunks, strict=True)
+    ends, times = array("q", of_ends), array("d", of_times)
     raw = struct.pack("<I", len(chunks)) + _little(ends).tobytes() + _little(times).tobytes()
     return struct.pack("<I", len(raw)) + (raw if is_brief else compress(raw))
 
