@@ -46,6 +46,7 @@ class RuleContext:
         shared: results already derived from the exchange, also under other contracts.
         carried: findings of the requests that this one continues and that still hold; None if everything is checked
             again.
+        asked: what rules begin with whose findings alone are wanted ("closure"); None for those of all.
         start: index of the first message that ``suspects`` and similar members yield: earlier ones are already checked.
         chain: closure and ledger, as far as they were needed.
     """
@@ -61,6 +62,7 @@ class RuleContext:
     is_recorded: bool = False
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
     carried: KnownFindings | None = field(default=None, repr=False, compare=False)
+    asked: frozenset[str] | None = None
     start: int = 0
     chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _beside: list[KnownFields | None] = field(default_factory=list, init=False, repr=False, compare=False)

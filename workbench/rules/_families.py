@@ -92,6 +92,8 @@ def families_for(case: RuleContext, function: str) -> Iterator[str]:
     """Names of the families with a function ("check", "review") that may find something in an exchange."""
     known: dict[_Trait, bool] = {}
     for name in families_with(function):
+        if case.asked is not None and function == "check" and not _is_of(name, case.asked):
+            continue
         needs = _needs_of(name)
         if needs is None:
             yield name
@@ -102,6 +104,12 @@ def families_for(case: RuleContext, function: str) -> Iterator[str]:
             if known[trait]:
                 yield name
                 break
+
+
+@cache
+def _is_of(name: str, asked: frozenset[str]) -> bool:
+    """Rules that begin with one of these words may be of a family; of third parties' any may."""
+    return name.partition("_")[0] in asked or name in plugins.third_party(_PACKAGE)
 
 
 @cache

@@ -137,8 +137,8 @@ class Inspector:
         session: what to inspect.
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
         protocol: protocol name; None to find it for each exchange.
-        known: keeps the messages that later requests repeat; None to read each exchange separately, which takes longer
-            and gives the same result.
+        known: keeps the messages that later requests repeat; None to read each separately: slower, the same result.
+        asked: as of a ``RuleContext``, for exchanges that are taken back again.
     """
 
     session: Session
@@ -146,6 +146,7 @@ class Inspector:
     protocol: str | None = None
     known: KnownMessages | None = field(default_factory=KnownMessages, repr=False)
     rows: list[InspectedExchange] = field(default_factory=list)
+    asked: frozenset[str] | None = None
     _next: int = 0
     _grown: set[int] = field(default_factory=set, repr=False)
     _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
@@ -179,7 +180,9 @@ class Inspector:
         for index in sorted(changed):
             if index >= self._next:
                 break
-            if index in self._open and _is_same_request(known[index], self.session.summaries()[index]):
+            then, now = known[index], self.session.summaries()[index]
+            is_same = now.state is State.OPEN and (then.url, then.request_bytes) == (now.url, now.request_bytes)
+            if index in self._open and is_same:  # what is new is in its answer
                 self._grown.add(index)
             elif index in self._marks:  # else it was whole already when it was read
                 self._rewind(index)
@@ -224,6 +227,11 @@ class Inspector:
             self._rewind(first)
         return row
 
+    def take_back(self, index: int) -> None:
+        """Forget an exchange that is still open, and all behind it: the session may have others in their place."""
+        self._rewind(index)
+        del self.rows[index:]
+
     def _rewind(self, index: int) -> None:
         """Take back everything from an exchange on."""
         self._conversations.journal.rewind(self._marks[index])
@@ -250,8 +258,7 @@ class Inspector:
         """One exchange in full; those before it are inspected first. Raises IndexError, SessionFormatError."""
         while self._next <= index < len(self.session):
             self._step()
-        row = self.rows[index]
-        kept = self._details.pop(index, None)
+        row, kept = self.rows[index], self._details.pop(index, None)
         if kept is None:
             exchange = self._tool_hops.complete(self.session.exchange(index))
             decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
@@ -275,8 +282,6 @@ class Inspector:
     ) -> Trial:
         """Findings on another request in place of a recorded one, after everything that was before that.
 
-        Exchanges up to ``index`` are inspected first.
-
         Args:
             index: index of the exchange that it replaces.
             request: URL, headers and body.
@@ -290,9 +295,8 @@ class Inspector:
         """
         while self._next <= index < len(self.session):
             self._step()
-        exchange = self._read(index)
-        if not isinstance(exchange, Exchange):
-            exchange = Exchange(self.rows[index].summary.id)
+        read = self._read(index)
+        exchange = read if isinstance(read, Exchange) else Exchange(self.rows[index].summary.id)
         answer = exchange.response if is_answered else response
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
         among = self._among(provider)
@@ -474,6 +478,7 @@ class Inspector:
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
             shared=shared or SharedResults(),
+            asked=self.asked,
         )
 
     def read_exchange(self, index: int) -> DecodedExchange | None:
@@ -493,8 +498,3 @@ class Inspector:
             self._peeked[decoded.index] = decoded
         while len(self._peeked) > PEEKED_KEPT:
             self._peeked.pop(next(iter(self._peeked)))
-
-
-def _is_same_request(before: Summary, now: Summary) -> bool:
-    """The exchange is still open, and what is new is in its answer."""
-    return now.state is State.OPEN and (before.url, before.request_bytes) == (now.url, now.request_bytes)

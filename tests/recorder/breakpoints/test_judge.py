@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_what_is_in_the_file_is_not_looked_up_again(tmp_path: Path, monkeypatch:
         for n in (1, 2):
             live.began(exchange(n, history()))
         live.judge.request("run-1", EVERY, 0.0)
-        monkeypatch.setattr(live.judge, "catch_up", lambda: pytest.fail("it was there at the last look"))
+        monkeypatch.setattr(live.judge, "look", lambda: pytest.fail("it was there at the last look"))
         assert live.judge.request("run-2", EVERY, 0.0) == ()
 
 
@@ -94,3 +95,29 @@ def test_whatever_goes_wrong_it_answers(tmp_path: Path) -> None:
             ({"do": "answer", "contract": "nobody"}, "nobody"),
         ):
             assert why in _answer_line(live.judge, {**asked, **wrong})["unjudged"]
+
+
+def test_exchanges_are_read_once_in_the_order_in_which_they_ended(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        made = [exchange(n, history()) for n in (1, 2, 3)]
+        places = [live.began(each) for each in made]
+        for n in (2, 1):
+            live.writer.finish(places[n], made[n])
+            live.judge.catch_up()
+        rows = list(live.judge._inspector.rows)
+        assert [row.summary.id for row in rows] == ["run-3", "run-2"]
+        assert live.judge.request("run-1", EVERY, 0.0) == ()
+        assert all(now is then for now, then in zip(live.judge._inspector.rows, rows, strict=True))
+        assert live.judge.is_waiting, "one is still under way"
+        live.writer.finish(places[0], made[0])
+        live.judge.catch_up()
+        assert not live.judge.is_waiting
+
+
+def test_what_ended_before_a_request_began_is_there(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        first, second = (replace(exchange(n, history()), started_at=100.0 * n, duration=1.0) for n in (1, 2))
+        live.writer.finish(live.began(first), first)
+        live.began(second)
+        live.judge.request("run-2", EVERY, 0.0)
+        assert [row.summary.id for row in live.judge._inspector.rows] == ["run-1"]

@@ -11,6 +11,7 @@ from tests.recorder.breakpoints.living import EVERY, living
 from workbench.contracts import Severity
 from workbench.errors import FilterError, UsageError
 from workbench.recorder.breakpoints.kinds import KINDS, parse
+from workbench.rules import families
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session.store import open_session
@@ -141,3 +142,12 @@ def test_names() -> None:
         parse("closures")
     with pytest.raises(FilterError):
         parse("filter:tol:x")
+
+
+def test_rules_that_may_hit_a_request_are_of_families_that_are_asked() -> None:
+    """Where kinds alone are armed, only families whose name begins as their rules check a request."""
+    asked = {word for name in KINDS for each in parse(name) for word in each.asked or ()}
+    for name, family in families().items():
+        for rule in family.RULES:
+            if rule.slug.partition(".")[0] in asked:
+                assert name.partition("_")[0] == rule.slug.partition(".")[0], rule.slug

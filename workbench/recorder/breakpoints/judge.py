@@ -18,19 +18,30 @@ from __future__ import annotations
 
 import base64
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from workbench import protocols
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.filters import Facts, turns
 from workbench.ir import JsonValue
-from workbench.protocols import REQUEST, RESPONSE
-from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.recorder.breakpoints.ended_first import EndedFirst
+from workbench.recorder.breakpoints.kinds import (
+    Breakpoint,
+    JudgedSide,
+    PauseReason,
+    as_json,
+    asked_of_requests,
+    parse,
+    reasons_to_pause,
+)
 from workbench.recorder.child import send_line, serve
 from workbench.rules import InspectedExchange, Inspector
 from workbench.send import with_query_of
@@ -42,6 +53,7 @@ from workbench.wire import (
     Headers,
     HttpResponse,
     State,
+    Summary,
     decode_body,
     detect_encoding,
     loads,
@@ -51,6 +63,9 @@ from workbench.wire.session import Session, exchanges_of, open_session
 
 LOOK_AGAIN = 0.01
 """Seconds between two looks at the file for a request that is not in it yet."""
+
+IDLE = 0.25
+"""Seconds without a question after which what has ended is read, so that the next question need not wait for that."""
 
 
 class NotJudged(WorkbenchError):
@@ -72,38 +87,56 @@ class BreakpointJudge:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._session = session
-        self._inspector = Inspector(session)
+        self._view = EndedFirst(session)
+        self._inspector = Inspector(self._view)
         self._at: dict[str, int] = {}
         self._clock, self._sleep = clock, sleep
         self.catch_up()
 
-    def catch_up(self) -> None:
-        """Read new exchanges from the file."""
+    @property
+    def is_waiting(self) -> bool:
+        """Exchanges are under way, which are to be read when they have ended."""
+        return self._view.is_waiting
+
+    def look(self) -> None:
+        """Read from the file which exchanges there are."""
         self._inspector.refresh()
-        for _ in self._inspector.steps():
-            pass
         for summary in self._session.summaries()[len(self._at) :]:
             self._at[summary.id] = summary.index
 
+    def catch_up(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """Read the exchanges that have ended, as long as that is wanted."""
+        self.look()
+        while is_wanted() and (self._view.let_in(most=1) or not self._inspector.is_done):
+            self._inspect()
+
+    def _inspect(self) -> None:
+        for _ in self._inspector.steps():
+            pass
+
     def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[PauseReason, ...]:
         """Reasons to pause a request. Raises NotJudged."""
-        row = self._row(exchange, within)
-        read = partial(self._session.exchange, row.index)
-        return reasons_to_pause(
-            kinds, JudgedSide(REQUEST, row.findings, self._facts(row, read), is_tool_hop=_is_tool_hop(row))
-        )
+        with self._row(exchange, within, asked_of_requests(kinds)) as row:
+            facts = self._facts(row, kinds, partial(self._view.exchange, row.index))
+            seen = JudgedSide(REQUEST, row.findings, facts, is_tool_hop=_is_tool_hop(row))
+            return reasons_to_pause(kinds, seen)
 
     def response(
         self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
     ) -> tuple[PauseReason, ...]:
         """Reasons to pause this response. A filter that the request has passed already is not asked again."""
-        row = self._row(exchange, within)
-        recorded = self._session.exchange(row.index)
+        with self._row(exchange, within, asked_of_requests(kinds)) as row:
+            return self._response_reasons(row, response, kinds)
+
+    def _response_reasons(
+        self, row: InspectedExchange, response: HttpResponse, kinds: tuple[Breakpoint, ...]
+    ) -> tuple[PauseReason, ...]:
+        recorded = self._view.exchange(row.index)
         if recorded.request is None:
             raise NotJudged("the recording has no request")
         if _is_tool_hop(row):
             found = self._inspector.tool_trial(row.index, response)
-            facts = self._facts(row, lambda: replace(recorded, response=response))
+            facts = self._facts(row, kinds, lambda: replace(recorded, response=response))
             return reasons_to_pause(kinds, JudgedSide(RESPONSE, found, facts, is_tool_hop=True))
         trial = self._inspector.trial(row.index, recorded.request, response=response)
         answer = trial.decoded.response
@@ -119,18 +152,15 @@ class BreakpointJudge:
         )
         alone = replace(row, calls=(), has_reasoning=False, finish_reason=None)
         unanswered = replace(recorded, response=None)
-        before = JudgedSide(REQUEST, row.findings, self._facts(alone, lambda: unanswered))
+        before = JudgedSide(REQUEST, row.findings, self._facts(alone, kinds, lambda: unanswered))
         asked_already = {reason.kind for reason in reasons_to_pause(kinds, before)}
         remaining = tuple(each for each in kinds if not each.is_filter or each.name not in asked_already)
-        return reasons_to_pause(
-            remaining, JudgedSide(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded)
-        )
+        facts = self._facts(answered, remaining, lambda: whole)
+        return reasons_to_pause(remaining, JudgedSide(RESPONSE, trial.findings, facts, trial.decoded))
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
         """Response of a simulator that remembers this session to the request. Raises NotJudged, UsageError."""
-        self.catch_up()
-        row = self._row(exchange, within)
-        decoded = self._inspector.detail(row.index).decoded
+        decoded = self._decoded(exchange, within)
         http, request = decoded.exchange.request, decoded.request
         if http is None or request is None or decoded.protocol is None:
             raise NotJudged("the request cannot be read")
@@ -150,36 +180,68 @@ class BreakpointJudge:
         Args:
             file: the session to take it from; empty for this one.
         """
-        self.catch_up()
-        row = self._row(exchange, within)
-        message = self._inspector.detail(row.index).decoded.request_text
+        message = self._decoded(exchange, within).request_text
         if not file:
             return _tool_reply(recorded_response(exchanges_of(self._session), message))
         with closing(open_session(Path(file))) as other:
             return _tool_reply(recorded_response(exchanges_of(other), message))
 
-    def _row(self, exchange: str, within: float) -> InspectedExchange:
-        """The row of an exchange, once its request is in the file; what ended before is there, too."""
+    def _decoded(self, exchange: str, within: float) -> DecodedExchange:
+        """An exchange, after everything that has ended."""
+        self.catch_up()
+        with self._row(exchange, within, None) as row:
+            return self._inspector.detail(row.index).decoded
+
+    @contextmanager
+    def _row(self, exchange: str, within: float, asked: frozenset[str] | None) -> Iterator[InspectedExchange]:
+        """The row of an exchange, once its request is in the file; what had ended when it began is there, too.
+
+        Args:
+            asked: what rules begin with that are to check it; None for all.
+        """
+        index = self._index(exchange, within)
+        self._view.let_in(self._session.summaries()[index].started_at)
+        self._inspect()
+        if (place := self._view.place(index)) is not None:
+            yield self._inspector.rows[place]
+            return
+        with self._view.with_last(index) as place:
+            try:
+                self._inspector.asked = asked
+                self._inspect()
+                self._inspector.asked = None
+                yield self._inspector.rows[place]
+            finally:
+                self._inspector.asked = None
+                self._inspector.take_back(place)
+
+    def _index(self, exchange: str, within: float) -> int:
+        """Index of an exchange in the file, once its request is there."""
         until = self._clock() + within
         while True:
-            if row := self._row_in_file(exchange):
-                return row
-            self.catch_up()
-            if row := self._row_in_file(exchange):
-                return row
+            if (index := self._index_in_file(exchange)) is not None:
+                return index
+            self.look()
+            if (index := self._index_in_file(exchange)) is not None:
+                return index
             if self._clock() >= until:
                 raise NotJudged(f"the request did not appear in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
-    def _row_in_file(self, exchange: str) -> InspectedExchange | None:
-        """The row of an exchange; None if its request was not in the file at the last look."""
+    def _index_in_file(self, exchange: str) -> int | None:
+        """Index of an exchange; None if its request was not in the file at the last look."""
         index = self._at.get(exchange)
-        row = self._inspector.rows[index] if index is not None else None
-        is_whole = row and (row.summary.request_bytes or row.summary.state is not State.OPEN)
-        return row if is_whole else None
+        return index if index is not None and _is_whole(self._session.summaries()[index]) else None
 
-    def _facts(self, row: InspectedExchange, read: Callable[[], Exchange]) -> Facts:
-        return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1], read)
+    def _facts(self, row: InspectedExchange, kinds: Iterable[Breakpoint], read: Callable[[], Exchange]) -> Facts:
+        """Facts of an exchange; the number of its turn, for which all rows are counted, only for filters."""
+        is_counted = any(each.is_filter for each in kinds)
+        return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1] if is_counted else None, read)
+
+
+def _is_whole(summary: Summary) -> bool:
+    """The request is in the file."""
+    return bool(summary.request_bytes) or summary.state is not State.OPEN
 
 
 def _is_tool_hop(row: InspectedExchange) -> bool:
@@ -196,14 +258,31 @@ _OF_THE_BYTES = frozenset(("content-encoding", "content-length", "transfer-encod
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
-    """Answer questions until the input ends."""
+    """Answer questions until the input ends; what has ended meanwhile is read between them."""
+    lines = SimpleQueue[bytes]()
     with closing(open_session(Path(task["out"]))) as session:
         judge = BreakpointJudge(session)
         send_line({})
-        for line in sys.stdin.buffer:
+        threading.Thread(target=_listen, args=(lines,), daemon=True).start()
+        while line := _next_line(lines, judge):
             question = loads(line)
             send_line({"ask": question["ask"], **_answer_line(judge, question)})
     return 0
+
+
+def _listen(lines: SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        lines.put(line)
+    lines.put(b"")
+
+
+def _next_line(lines: SimpleQueue[bytes], judge: BreakpointJudge) -> bytes:
+    """The next question; empty at the end."""
+    while True:
+        try:
+            return lines.get(timeout=IDLE if judge.is_waiting else None)
+        except Empty:
+            judge.catch_up(lines.empty)
 
 
 def _answer_line(judge: BreakpointJudge, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:

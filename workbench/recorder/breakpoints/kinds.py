@@ -216,6 +216,13 @@ class Breakpoint:
         """True for a filter expression, false for a kind."""
         return self._filter is not None and not self.tool_sides
 
+    @property
+    def asked(self) -> frozenset[str] | None:
+        """What rules begin with that may hit a request to a model ("closure"); None for any."""
+        if self._kind is None:
+            return None
+        return frozenset(slug.partition(".")[0] for slug in self._kind.rules.get(REQUEST, ()))
+
     def sides_at(self, *, is_tool_hop: bool) -> frozenset[str]:
         """Sides on which it is checked at the hop to tool servers, or at that to models."""
         return self.tool_sides if is_tool_hop else self.sides
@@ -300,6 +307,16 @@ def _of_kind(name: str) -> Breakpoint:
 def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tuple[PauseReason, ...]:
     """All reasons to pause this side."""
     return tuple(reason for each in breakpoints for reason in each.reasons(seen))
+
+
+def asked_of_requests(breakpoints: Iterable[Breakpoint]) -> frozenset[str] | None:
+    """What rules begin with that may hit a request to a model; None for any."""
+    asked = frozenset[str]()
+    for each in breakpoints:
+        if each.asked is None:
+            return None
+        asked |= each.asked
+    return asked
 
 
 def as_json(reasons: Iterable[PauseReason]) -> list[JsonValue]:
