@@ -97,26 +97,24 @@ class ModelCalls:
 
     def gateway_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
         """The request to a gateway that passed this one on to another server; None if none did."""
-        found = self._of(outcome)
         carried = [one.carried for one in self.pending if one.carried and outcome.is_within(one.carried)]
+        found = self._of(outcome) if carried else None
         if found and found.carried and found.carried in carried:
             return found.carried
         return next((one for one in carried if outcome.is_passed_on_by(one)), None)
 
     def _of(self, outcome: ToolOutcome) -> ModelCall | None:
         """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""
-        pending = self.pending
         if outcome.call_id:
-            return next((one for one in pending if one.call.id == outcome.call_id), None)
-        found = ((one, outcome.asked_by(one.call.name, one.call.input)) for one in pending)
-        candidates = [(one, asked[0]) for one, asked in found if asked]
+            return next((one for one in self.pending if one.call.id == outcome.call_id), None)
         key = argument_key(outcome.arguments)
-        equal = [
-            one for one, asked in candidates if (one.key if asked is one.call.input else argument_key(asked)) == key
-        ]
-        fresh = [one for one in equal if one.carried is None]
-        others = [one for one, _ in candidates if one.carried is None]
-        return fresh[0] if fresh else equal[-1] if equal else others[0] if len(others) == 1 else None
+        fresh = [one for one in self.pending if one.carried is None]
+        equal = next((one for one in fresh if _is_equal(one, outcome, key)), None)
+        if equal is None:
+            repeated = [one for one in self.pending if one.carried is not None and _is_equal(one, outcome, key)]
+            others = [] if repeated else [one for one in fresh if outcome.asked_by(one.call.name, one.call.input)]
+            equal = repeated[-1] if repeated else others[0] if len(others) == 1 else None
+        return equal
 
     def drop(self, ids: frozenset[str | None]) -> tuple[ModelCall, ...]:
         """Forget the calls with these ids, and return them."""
@@ -124,6 +122,12 @@ class ModelCalls:
         if answered:
             self._keep(one for one in self.pending if one.call.id not in ids)
         return answered
+
+
+def _is_equal(one: ModelCall, outcome: ToolOutcome, key: bytes) -> bool:
+    """A call of the model asks for this tool, with the arguments that have this key."""
+    asked = outcome.asked_by(one.call.name, one.call.input)
+    return asked is not None and (one.key if asked[0] is one.call.input else argument_key(asked[0])) == key
 
 
 def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
