@@ -99,6 +99,7 @@ KNOWN_LEAVES = {
 """File → why a leaf of it cannot be changed alone."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES or [None])
 def test_every_exchange_has_a_row_no_rule_fails_and_error_findings_are_true(recordings, name):
     with closing(open_input(str(recordings / name))) as session:

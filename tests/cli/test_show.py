@@ -35,7 +35,7 @@ def test_text(run: Run, path: object, view: str, exchange: int, expected: list[s
         assert words in done.out
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("view", ["wire", "ir", "closure", "reasoning", "events"])
 @pytest.mark.parametrize("path", sorted(SESSIONS.glob("*.jsonl")), ids=lambda p: p.stem)
 def test_json_of_every_example(run: Run, path: object, view: str) -> None:

@@ -134,7 +134,7 @@ def test_a_healthy_answer_is_clean(protocol: str, form: str) -> None:
     assert report.status("error") == 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("protocol", "form", "damage"), [(*c, d) for c in CELLS for d in DAMAGES if takes(*c, d)])
 def test_nothing_else_is(protocol: str, form: str, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
     report = inspected(exchange(protocol, form, *DAMAGES[damage](protocol, form)))

@@ -41,7 +41,7 @@ def test_the_sessions_are_of_every_protocol() -> None:
     assert spoken >= set(protocols.protocols())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", range(4))
 def test_one_thing_wrong_is_no_traceback(part: int) -> None:
     found = {

@@ -214,7 +214,7 @@ UNSEEN = {"canary", "media", "reasoning", "choice"}
 """Probes that may find nothing to see: no reasoning, or signed; no place for pictures; no word for a choice."""
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("label", contracts.names())
 def test_every_verdict_follows_its_dial_under_every_contract(
     label: str, record_property: Callable[[str, object], None], monkeypatch: pytest.MonkeyPatch

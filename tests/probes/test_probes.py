@@ -54,7 +54,7 @@ DIALS: dict[str, tuple[dict[str, Any], str, str, dict[str, object]]] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", DIALS)
 @pytest.mark.parametrize("label", ["openai", "deepseek"])
 def test_the_verdict_follows_the_dial(label: str, name: str) -> None:

@@ -73,13 +73,12 @@ def holes(name: str, ways) -> set[tuple[str, str]]:  # type: ignore[no-untyped-d
     return missed
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_fault_of_a_request_is_found_on_every_wire(name):
     assert holes(name, ways_of_request) == set(HOLES.get(name, {}))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_fault_of_an_answer_is_found_on_every_wire(name):
     assert holes(name, ways_of_answer) == set(HOLES.get(f"{name} of an answer", {}))

@@ -141,6 +141,7 @@ def marked(held: Session) -> tuple[str, str]:
     return "\n".join(code), "\n".join(rest)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example(path: Path, told: Tell) -> None:
     held = open_input(str(path))
@@ -168,6 +169,7 @@ def test_a_stranger_understands_what_broke() -> None:
         assert said in page
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_does_nothing(text: str) -> None:
     held = session(text, name=text)

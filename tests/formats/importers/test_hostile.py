@@ -126,7 +126,7 @@ def test_whatever_was_opened_can_be_written(tmp_path: Path) -> None:
             again.close()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", sorted(p.name for p in FOLDER.iterdir() if p.suffix in (".json", ".jsonl")))
 @pytest.mark.parametrize("deep", ["[" * 450 + "]" * 450, '{"a":' * 450 + "1" + "}" * 450], ids=["lists", "objects"])
 def test_a_value_that_is_deep_costs_no_more_than_its_exchange(name: str, deep: str) -> None:

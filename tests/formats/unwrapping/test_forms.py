@@ -56,6 +56,7 @@ def _assert_same_answer(text: str, body: dict[str, object], protocol: str, form:
     assert [said(f.messages) for f in found if f] == [said(bare.messages)], (form, text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("protocol", PATHS)
 @pytest.mark.parametrize("form", REQUESTS)
 def test_a_pasted_request_is_the_request(form: str, protocol: str) -> None:
@@ -67,6 +68,7 @@ def test_a_pasted_request_is_the_request(form: str, protocol: str) -> None:
     assert (http.url, http.method) == (PATHS[protocol], "POST")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("protocol", PATHS)
 @pytest.mark.parametrize("form", BODIES)
 def test_a_pasted_body_is_the_body(form: str, protocol: str) -> None:

@@ -80,7 +80,7 @@ def seconds(text: str) -> float:
     return time.process_time() - start
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", GENERATORS)
 def test_cost_grows_with_the_length(name: str) -> None:
     make = GENERATORS[name]

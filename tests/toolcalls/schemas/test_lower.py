@@ -154,7 +154,7 @@ SCHEMAS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_schema_and_check_together_are_the_original(name, dialect):
