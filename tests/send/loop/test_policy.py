@@ -31,7 +31,7 @@ def loop_of(answer: bytes, policy: LoopPolicy, body: bytes = ASKED, **more: obje
     return ConversationLoop(exchanged(body, answer), "openai-chat", "generic", policy=policy, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", NAMES)
 def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> None:
     spoken = contracts.protocols(name) or protocols.protocols()

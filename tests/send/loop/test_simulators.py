@@ -61,7 +61,7 @@ DOUBTED = {
 """Contract and protocol → what it doubts: Perplexity documents no tools there, Qwen no adaptive thinking."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_contract_refuses_it(name: str) -> None:
     for label in labels([name]):
