@@ -213,7 +213,7 @@ async def added_up(gateway: Gateway, message: Message, chunks: AsyncIterator[byt
 
 def answer_before(gateway: Gateway, message: Message) -> None:
     if message.is_json:
-        message.body, gateway.by_plain_form = getattr(gateway, "kept", b"") or message.body, message.body
+        message.body, gateway.kept = getattr(gateway, "kept", b"") or message.body, message.body
 
 
 def cut_long(text: str) -> str:
