@@ -34,3 +34,10 @@ def test_what_is_missing_is_said(run: Run) -> None:
     status, _, complaint = run("simulate", "mcp", "sessions/anthropic-tool-loop.jsonl")
     assert status == 2 and "no tool server traffic" in complaint
     assert run("simulate", "openai", "--fault", "cut")[0] == 2
+
+
+def test_a_session_is_lost_over_http_only(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "s.wb"
+    store.save(lost_structured().exchanges(), path)
+    status, _, complaint = run("simulate", "mcp", str(path), "--server", "sky", "--fault", "session-lost")
+    assert status == 2 and "only a server over HTTP can lose a session" in complaint

@@ -155,3 +155,9 @@ def test_hidden_characters_are_named_and_what_tags_spell() -> None:
     (finding,) = inspect(ask(1, "tools/list"), answer(1, tools=[entry])).findings
     assert (finding.rule, finding.pointer) == ("mcp.hidden-text", "/result/tools/0/description")
     assert "U+E0068, U+E0069, U+200B" in finding.message and "'hi'" in finding.evidence
+
+
+@pytest.mark.parametrize(("version", "rules"), [("1999-01-01", ["mcp.version"]), ("2024-11-05", [])])
+def test_a_version_before_every_revision(version: str, rules: list[str]) -> None:
+    lines = (ask(0, "initialize", **SHAKE), answer(0, **{**SHAKEN, "protocolVersion": version}), READY, *LISTED)
+    assert [rule for rule, *_ in found(*lines)] == rules

@@ -194,6 +194,8 @@ def _serve_tools(args: argparse.Namespace) -> int:
 
     if not args.file:
         raise UsageError("name a session with a recorded server", hint="workbench simulate mcp FILE")
+    if args.fault == "session-lost" and args.port is None:
+        raise UsageError("only a server over HTTP can lose a session", hint="add --port N to --fault session-lost")
     with closing(open_input(args.file)) as session:
         server = choose_server(recorded_servers(decoded_of(list(exchanges_of(session)))), args.server)
     fault, latency = args.fault or "", args.latency or 0.0

@@ -94,6 +94,9 @@ _NO_SESSION = regex.compile(
 _REVISION = regex.compile(r"\d{4}-\d{2}-\d{2}|(?i:draft)\S*")
 """A version; that of a draft has another form."""
 
+_FIRST = "2024-10-07"
+"""The oldest revision that clients accept: a preview that the official SDKs know."""
+
 _STATELESS = "2026-07-28"
 """First revision without ``initialize``."""
 
@@ -404,5 +407,8 @@ def _version(
     text = f"the client asked for {quote(client_version)}, but the server answered with {quote(server_version)}"
     if server_version > client_version and server_version < _STATELESS:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
+    elif server_version < _FIRST:
+        text += ", which is older than every revision: a client has to end the connection"
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
     elif channel is not None and not channel.is_used:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")
