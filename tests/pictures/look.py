@@ -131,7 +131,7 @@ SCREENS = {
     "survey-places": Screen(a_survey, ("enter",)),
     "live": Screen(a_recording, ("1",), "paused"),
     "paused": Screen(a_recording, ("~paused", "P")),
-    "hops": Screen(tool_servers, ("R",), "never reached"),
+    "hops": Screen(tool_servers, ("R",), "is marked"),
 }
 
 

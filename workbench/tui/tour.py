@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import cells
 from workbench.tui import keys
 from workbench.tui.bars import Bar
-from workbench.views import Line, Span, line, wrap
+from workbench.views import Line, Span, line, plain, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -19,6 +20,9 @@ LOOK_SECONDS = 0.1
 """Interval at which the tour looks where the person is."""
 
 MOST_LINES = 5
+
+FIRST, OUTSIDE = "SessionScreen", "HomeScreen"
+"""Names of the classes of the screen on which the tour begins, and of that on which it is over once it has begun."""
 
 
 class TourStep(NamedTuple):
@@ -88,10 +92,11 @@ class Tour:
     def __init__(self, app: WorkbenchApp) -> None:
         self.app = app
         self.step = 0
+        self._has_begun = False
 
     def begin(self) -> None:
         """Watch the screens from now on."""
-        self.app.set_interval(LOOK_SECONDS, self.look)
+        self._watch = self.app.set_interval(LOOK_SECONDS, self.look)
 
     @property
     def is_over(self) -> bool:
@@ -101,6 +106,10 @@ class Tour:
     def look(self) -> None:
         """Go to the next step if the person has done this one, and show it on the current screen."""
         if not self.app.screen_stack or not self.app.screen.is_mounted:
+            return
+        self._has_begun = self._has_begun or self._is_first()
+        if self._has_begun and type(self.app.screen).__name__ == OUTSIDE:
+            self.end()
             return
         if not self.is_over and self._is_done(STEPS[self.step]):
             self.step += 1
@@ -127,6 +136,22 @@ class Tour:
             return wrap(END, width, "strong", indent=1, most=MOST_LINES)
         step = STEPS[self.step]
         row = self.app.keymap.row(keys.table()[step.key])
-        head = f"Tour {self.step + 1} of {len(STEPS)}: {step.words} · press "
+        head = f"Tour {self.step + 1} of {len(STEPS)}: {step.words} · press"
         *before, last = wrap(head, max(20, width - len(row.show) - 1), indent=1, most=MOST_LINES)
-        return [*before, line(*last, Span(f" {row.show}", "accent strong"))]
+        told = line(*last, Span(f" {row.show}", "accent strong"), Span(f" · {self._way_out()}", "muted"))
+        return [*before, told if cells(plain(told)) <= width else told[:-1]]
+
+    def _way_out(self) -> str:
+        """Key that leaves the screen, and the tour if it is the first one."""
+        key = self.app.keymap.row(keys.table()["session.back"]).show
+        return f"{key}: leave the tour" if self._is_first() else f"{key}: back"
+
+    def _is_first(self) -> bool:
+        return type(self.app.screen).__name__ == FIRST
+
+    def end(self) -> None:
+        """Show the tour no longer: the person has left its example."""
+        self._watch.stop()
+        self.app.tour = None
+        for screen in self.app.screen_stack:
+            screen.query(TourBar).remove()

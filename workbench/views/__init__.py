@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         loss_words,
         mark_matches,
         plain,
+        strip_ends,
         whole_facts,
         wrap,
     )
@@ -145,6 +146,7 @@ __all__ = [
     "story_body",
     "story_digits",
     "story_line",
+    "strip_ends",
     "whole_facts",
     "words",
     "wrap",

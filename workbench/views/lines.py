@@ -93,6 +93,20 @@ def whole_facts(of: Line, width: int) -> Line:
     return of if end < width // 2 else (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
 
 
+def strip_ends(of: Line) -> Line:
+    """A line without blanks at its beginning and its end."""
+    spans = list(of)
+    while spans and not (text := spans[0].text.lstrip()):
+        del spans[0]
+    if spans:
+        spans[0] = spans[0]._replace(text=text)
+    while spans and not (text := spans[-1].text.rstrip()):
+        del spans[-1]
+    if spans:
+        spans[-1] = spans[-1]._replace(text=text)
+    return tuple(spans)
+
+
 def _beginning(of: Line, size: int) -> Iterator[Span]:
     """The first characters of a line."""
     for span in of:

@@ -15,7 +15,7 @@ from workbench.views.lines import plain
     ("name", "exchange", "told"),
     [
         ("anthropic-thinking-trimmed", 1, "✗ reasoning 1 altered  ✓ closed 1 of 1  ✗ anthropic: 1 error"),
-        ("anthropic-thinking-trimmed", 0, "· no reasoning  ○ closure 1 pending  ✓ anthropic: no findings"),
+        ("anthropic-thinking-trimmed", 0, "∴ 1 new reasoning, none required  ○ closure 1 pending"),
         ("anthropic-parallel-result-lost", 2, "✗ closure 1 missing"),
         ("deepseek-reasoning-lost", 1, "✗ reasoning 1 missing"),
     ],
@@ -28,7 +28,8 @@ def test_reasoning_closure_and_verdict_are_told(name: str, exchange: int, told: 
 def test_what_does_not_fit_is_left_out_whole(width: int, is_told: bool) -> None:
     told = plain(state_line(samples.opened("anthropic-thinking-trimmed", 1).detail, "recorded", width))
     assert told.endswith("recorded") is is_told
-    assert told.startswith(" ✗ reasoning 1 altered  ✓ closed 1 of 1")
+    assert "✗ reasoning 1 altered" in told and "✗ anthropic: 1 error" in told  # the faults have room first
+    assert ("✓ closed 1 of 1" in told) is is_told
     assert len(told) <= width
 
 

@@ -50,7 +50,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await rows(driver, 2)
         await driver.press("1")
         holder.hold(7, request.body.raw, exchange="e1", reasons=[REASON], since=now, times_out_at=now + 600)
-        await said(driver, "request 2 is paused: closure.missing-result")
+        await said(driver, "P: decide · closure.missing-result")
         await said(driver, "‖ paused")
         await said(driver, "client waits 9:")
         await driver.press("P")

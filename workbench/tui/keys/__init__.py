@@ -211,6 +211,12 @@ def with_branch(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     return tuple(key._replace(rank=3) if key.id == "session.branch" else key for key in keys)
 
 
+def with_pause(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the session screen while an exchange is paused: the decision comes first."""
+    first = next(key for key in keys if key.id == "session.breaks")._replace(rank=1, word="decide")
+    return (first, *(key for key in keys if key.id != first.id))
+
+
 OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the change in the session", 1)
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)

@@ -49,21 +49,25 @@ def exchange_range(finding: Finding) -> str:
     return first if finding.last in (None, finding.exchange) else f"{first}–{(finding.last or 0) + 1:,}"
 
 
-def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str | None = None) -> list[Line]:
+def finding_body(
+    finding: Finding, width: int, repairs: Sequence[Repair] | str | None = None, *, is_answered: bool = True
+) -> list[Line]:
     """Message, repairs, origin, evidence, response of the provider, and source of a finding.
 
     Args:
         repairs: the repairs, or the reason why they are not known; None for those that the finding has.
+        is_answered: a response was recorded; else the refusal is only expected.
     """
     lines = wrap(finding.message, width, "strong", indent=2)
     offers = finding.repairs if repairs is None else repairs
     if offers:
         lines += repair_body(offers, width)
     lines += _decision(finding, width)
+    refusal = "response" if is_answered else "expected"
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
         ("seen", finding.evidence, ""),
-        ("response", finding.refusal, "error"),
+        (refusal, "" if finding.refusal in finding.evidence else finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
         lines += labelled_lines(label, text, width, style, has_links=label == "source")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.pauses import PausedSide
 
 ROOMY, WIDE, HUGE = 92, 144, 200
-"""Least columns for a row with its provider, for one with its break in a sentence, and for one with its client too."""
+"""Least columns for a row with its provider, for one with its break in a line below, and for one with it behind."""
 
 LEAST = 56
 """Columns below which a session has one line for its name, and only the sign of its verdict."""
@@ -111,7 +111,7 @@ def item_line(
     number = Span(f"{story.exchanges:,} ex" if story and story.exchanges is not None else "", "", -_NUMBER)
     rest = room - _NUMBER
     name = min(longest + 2, rest * 55 // 100 if width < WIDE else width // 4)
-    sentence = (Span(" "), Span(story.text, "muted")) if story and width >= WIDE else ()
+    sentence = (Span(" "), Span(story.text, "muted")) if story and width >= HUGE else ()
     return line(
         _name(item, name),
         when,
@@ -136,7 +136,7 @@ def item_body(
     """Further lines of a session: its first break, its story, its facts, and its path, without what its row shows.
 
     Args:
-        is_here: the cursor is on the session; if not, its story is enough, and that only if its row has the break.
+        is_here: the cursor is on the session; if not, its first break is enough, or its story if its row has that.
         is_cut: the row has no room for all of the break.
     """
     if not is_here and width < WIDE:
@@ -144,13 +144,15 @@ def item_body(
     if story is None:
         return wrap(where, width, "muted", indent=2, most=1)
     about = story.about
-    if width < LEAST or (not is_here and width < HUGE):
+    if not is_here and width < HUGE:
+        return [line("  ", Span(story.text if story.severity else about.partition("\n")[0], "muted"))]
+    if width < LEAST:
         about = about.partition("\n")[0]
     elif width >= HUGE:
         about = about.replace("\n", " · ")
     made = (
         wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
-        if is_here and (is_cut or width < WIDE)
+        if is_here and (is_cut or width < HUGE)
         else []
     )
     for text in (about, _facts(item, story) if is_here and width < HUGE else "", where):

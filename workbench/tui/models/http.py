@@ -28,6 +28,9 @@ LABEL: Final = 29
 
 WIDE: Final = 80
 
+HUNG_ROWS: Final = 4
+"""Rows beside its name that a value may take; a longer one is below it."""
+
 ARROW: Final = {REQUEST: "> ", RESPONSE: "< ", "": "  "}
 """Side of a row → its sign, as curl marks sent and received lines."""
 
@@ -63,11 +66,13 @@ class HttpView(View):
     """Rows in groups."""
 
     needs_selection = False
+    hangs = True
 
     def __init__(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view
         exchange = exchange_view.decoded.exchange
         self.rows = tuple(_rows(exchange_view))
+        self._longest = max((cells(row.label) + 1 for row in self.rows), default=0)
         status = exchange.response.status if exchange.response else 0
         self.facts = (str(status or ""), duration(exchange.duration))
 
@@ -78,7 +83,7 @@ class HttpView(View):
         row = self.rows[item]
         if not row.label:
             return line(Span(row.value, "role"))
-        name = Span(row.label, "key", _label(width))
+        name = Span(row.label, "key", self._columns(width))
         return line(Span(ARROW[row.side], "muted"), name, " ", Span(row.value, row.style))
 
     def line(self, item: int, width: int) -> Line:
@@ -91,9 +96,15 @@ class HttpView(View):
         row = self.rows[item]
         if not row.label:
             return []
-        name = wrap(row.label, width, "key", indent=4) if cells(row.label) > _label(width) else []
-        value = wrap(row.value, width, row.style, indent=4) if cells(row.value) > width - _label(width) - 3 else []
+        columns = self._columns(width)
+        name = wrap(row.label, width, "key", indent=4) if cells(row.label) > columns else []
+        is_hung = cells(row.value) <= HUNG_ROWS * (width - columns - 3)
+        value = [] if is_hung else wrap(row.value, width, row.style, indent=4)
         return [*name, *value, *wrap(row.about, width, "muted", indent=4)]
+
+    def _columns(self, width: int) -> int:
+        """Columns of the names: as many as the longest needs, up to two fifths."""
+        return min(self._longest, LABEL, max(12, width * 2 // 5))
 
     def nothing(self, width: int) -> list[Line]:
         exchange = self.opened.decoded.exchange
@@ -110,15 +121,11 @@ class HttpView(View):
         return frozenset(), frozenset()
 
 
-def _label(width: int) -> int:
-    return min(LABEL, max(12, width * 2 // 5))
-
-
 def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
     exchange = exchange_view.decoded.exchange
     for title, rows in (
-        ("session", _session(exchange_view)),
         ("exchange", _exchange(exchange)),
+        ("session", _session(exchange_view)),
         ("changed by a translation or correction", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),
@@ -127,8 +134,8 @@ def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
         ("client", _of(exchange, known.Topic.CLIENT)),
         ("account", _of(exchange, known.Topic.ACCOUNT)),
         ("time", _time(exchange)),
-        ("other headers of the request, as sent", _other(exchange.request, REQUEST)),
-        ("other headers of the response, as sent", _other(exchange.response, RESPONSE)),
+        (_other_title(exchange.request, REQUEST), _other(exchange.request, REQUEST)),
+        (_other_title(exchange.response, RESPONSE), _other(exchange.response, RESPONSE)),
         ("bodies", _bodies(exchange_view)),
         ("redacted before it was stored", _redactions(exchange)),
     ):
@@ -196,6 +203,12 @@ def _of(exchange: Exchange, topic: known.Topic) -> Iterator[HttpRow]:
             meaning = known.meaning(name)
             if meaning and meaning.topic is topic:
                 yield _header(side, name, value)
+
+
+def _other_title(http: HttpRequest | HttpResponse | None, side: str) -> str:
+    """The headers are "other" ones if some of this side are in the groups above."""
+    is_some_known = any(known.meaning(name) for name, _ in http.headers) if http else False
+    return f"{'other ' if is_some_known else ''}headers of the {side}, as sent"
 
 
 def _other(http: HttpRequest | HttpResponse | None, side: str) -> Iterator[HttpRow]:

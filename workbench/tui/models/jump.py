@@ -10,7 +10,7 @@ from workbench.ir import ToolCallIR, ToolResultIR
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
 
-HINT = "12 exchange · m3 message · e17 event · b2048 byte · /messages/2 pointer · or an id"
+HINT = "exchange 12 · message m3 · event e17 · byte b2048 · pointer /messages/2 · or an id"
 
 _FORMS = regex.compile(r"(?:(?P<kind>[mebx]) ?)?(?P<number>[0-9][0-9,]{0,12})$")
 _KINDS = {"m": "message", "e": "event", "b": "byte", "x": "exchange", None: "exchange"}

@@ -37,8 +37,8 @@ class PaletteRow(NamedTuple):
     line: Line
 
 
-KEY = 9
-"""Columns of a key."""
+KEY = 7
+"""Columns of a key, if it is not longer."""
 
 
 def group(key: Key) -> str:
@@ -93,4 +93,9 @@ def _matches(actions: Sequence[Key], typed: str) -> Iterator[int]:
 
 
 def _line(key: Key) -> Line:
-    return line(Span(f"{key.show} ", "accent strong", KEY), Span(f"{key.word} ", "strong", 18), Span(key.text, "muted"))
+    text = key.text.removeprefix(f"{key.word}: ")
+    return line(
+        Span(f"{key.show} ", "accent strong", max(KEY, len(key.show) + 1)),
+        Span(f"{key.word} ", "strong", 18),
+        Span(text, "muted"),
+    )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SIGN = "‖"
 """Sign of a paused exchange in every list."""
 
+PAUSED = Span(f"{SIGN} paused", "warning strong")
+"""Mark of a paused exchange in the list of exchanges."""
+
 SHORT = 30.0
 """Seconds a client still waits from which on it is an error to think on."""
 
@@ -194,10 +197,18 @@ def row_heading() -> Line:
     return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
-def facts(paused_side: PausedSide, number: int | None, now: float, width: int, body: bytes | None = None) -> list[Line]:
+def facts(
+    paused_side: PausedSide,
+    number: int | None,
+    now: float,
+    width: int,
+    body: bytes | None = None,
+    armed: Collection[str] | None = None,
+) -> list[Line]:
     """Details of a pause: side, URL, client, reasons, duration, and bytes.
 
     Args:
+        armed: names of the breakpoints that are still armed; None if unknown.
         body: the paused bytes; None while they are unknown. Of a message of a tool server they say what is called.
     """
     told = [line(Span(f"{SIGN} {paused_name(paused_side, number)} is paused", "warning strong"))]
@@ -211,7 +222,8 @@ def facts(paused_side: PausedSide, number: int | None, now: float, width: int, b
         told.append(line(Span("client   ", "muted"), Span(clip(paused_side.client, 100))))
     for why in paused_side.reasons:
         told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
-        facts = (f"breakpoint {why.kind}", why.rule, why.pointer)
+        since = "" if armed is None or why.kind in armed else " (disarmed since)"
+        facts = (f"breakpoint {why.kind}{since}", why.rule, why.pointer)
         told.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
     told.append(
         line(Span("paused   ", "muted"), Span(f"{clock(now - paused_side.since)}   "), patience(paused_side, now))

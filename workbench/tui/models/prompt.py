@@ -18,6 +18,7 @@ LEFT = 2
 
 def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
     """Suggestions that fit into the room, the chosen one among them."""
+    room -= len(suggestions) > room
     first = max(0, min(chosen - room // 2, len(suggestions) - room))
     shown = suggestions[first : first + room]
     width = min(36, max((cells(s.text) for s in shown), default=0))
@@ -32,7 +33,7 @@ def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, room: int) 
             )
         )
     if len(suggestions) > len(shown):
-        made[-1] = (*made[-1], Span(f"  ({chosen + 1} of {len(suggestions)})", "muted"))
+        made.append(line(Span(f"  {chosen + 1} of {len(suggestions)} ↓", "muted")))
     return made
 
 

@@ -24,6 +24,8 @@ from workbench.views import JSON_GAPS, Line, Span
 
 HANG: Final = 2
 """Columns by which the rest of a line that is too long is set in."""
+MOST_INLINE: Final = 120
+"""Columns of a container that is on one row, however wide the row may be: longer ones are hard to read."""
 MAX_DEPTH: Final = 48
 """Containers below this depth are not laid out, only wrapped: nobody reads them by their indent."""
 
@@ -162,7 +164,7 @@ class Rows(RowTable):
                 continue
             cut = 0
             if token.kind in _OPENERS:
-                inline = ahead.close_of(token.start, start + self.width - indent - 1)
+                inline = ahead.close_of(token.start, start + min(self.width, MOST_INLINE) - indent - 1)
                 if inline:
                     continue
                 leads = token.start == start and self.body[token.end : token.end + 2].lstrip(b" \r")[:1] != b"\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.chain import CallState, ReplayOutcome
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.chain import Closure, Ledger
     from workbench.rules import Detail, InspectedExchange
 
+_FAULTS = (Severity.ERROR, Severity.WARNING)
 _WAITING = {CallState.CLOSED, CallState.PENDING}
 
 
@@ -28,15 +30,22 @@ def state_line(detail: Detail, request: str, width: int) -> Line:
     parts = [_verdict(detail.row)]
     if not _is_of_tools(detail.row):
         parts = [_reasoning(detail.ledger), _closure(detail.closure), *parts]
-    if request:
-        parts.append(Span(request, "muted"))
-    fitting: list[Span] = []
-    used = 1
-    for part in parts:
-        used += cells(part.text) + 2
-        if used - 2 <= width:
-            fitting += [Span("  "), part] if fitting else [Span(" "), part]
-    return tuple(fitting)
+    said = [*parts, Span(request, "muted")] if request else parts
+    shown = said if _columns(said) <= width else _fitting(parts, width)
+    return tuple(span for part in shown for span in (Span("  " if part is not shown[0] else " "), part))
+
+
+def _columns(parts: Sequence[Span]) -> int:
+    return sum(cells(part.text) + 2 for part in parts) - 1
+
+
+def _fitting(parts: Sequence[Span], width: int) -> list[Span]:
+    """The parts for which there is room: the faults first, in the order in which all are shown."""
+    kept: list[Span] = []
+    for part in sorted(parts, key=lambda part: part.style not in _FAULTS):
+        if _columns([*kept, part]) <= width:
+            kept.append(part)
+    return [part for part in parts if part in kept]
 
 
 def _reasoning(ledger: Ledger) -> Span:
@@ -47,6 +56,8 @@ def _reasoning(ledger: Ledger) -> Span:
         return Span(f"✗ reasoning {_numbers(outcomes)}", "error")
     if any(entry.owed for entry in ledger.entries):
         return Span(f"✓ reasoning {reasoning_summary(ledger)}", "ok")
+    if ledger.came_in:
+        return Span(f"∴ {len(ledger.came_in)} new reasoning, none required", "reasoning")
     return Span("· no reasoning required" if ledger.entries else "· no reasoning", "muted")
 
 

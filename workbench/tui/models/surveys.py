@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.safetext import clip, clip_start, visible
+from workbench.safetext import cells, clip, clip_start, visible
 from workbench.tui.models.tabs import ROOMY
 from workbench.views import SEVERITY_GLYPH, Line, Span, count, line
 
@@ -75,26 +75,39 @@ def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
         Span(f" · run {overview.commit.number} · by {by}", "muted"),
         Span(f" · {visible(where)}" if where else "", "accent"),
     )
+    kind = "objects" if "://" in str(about["root"]) else "files"
     undecided = overview.exchanges.get("undecided", 0)
-    words = f"{overview.judged_exchanges:,} exchanges checked · objects: {status_words(overview.objects)}"
+    words = f"{overview.judged_exchanges:,} exchanges checked · {kind}: {status_words(overview.objects)}"
     words += f" · {undecided:,} without a clear verdict" if undecided else ""
     is_whole = overview.commit.is_complete and not overview.unjudged_objects
     words += "" if overview.commit.is_complete else " · incomplete"
     return [first, line(Span(f" {words}", "muted" if is_whole else "warning"))]
 
 
-class _Widths(NamedTuple):
-    """Columns of the parts of a row."""
+class GroupColumns(NamedTuple):
+    """Columns of the parts of a row, as wide as their longest text; ``meaning`` gets the rest."""
 
     rule: int
     group: int
     number: int
     weeks: int
+    meaning: int
 
 
-def _widths(width: int) -> _Widths:
-    group, number, weeks = (20, 10, 20) if width >= _WIDE else (13, 9, 10)
-    return _Widths(max(width - group - 2 * number - weeks - 3, 12), group, number, weeks)
+_FEWEST = 24
+"""Columns from which on the meaning of a rule is shown in its row."""
+
+
+def columns(groups: Sequence[FailureGroup], weeks: Sequence[str], width: int) -> GroupColumns:
+    """Columns for the rows of groups in a list of this width."""
+    longest = max((len(group.rule) for group in groups), default=0) + 2
+    name = max((cells(visible(group.name)) for group in groups), default=0) + 2
+    number, most = (10, 20) if width >= _WIDE else (9, 10)
+    group = max(10, min(name, 24 if width >= _WIDE else 14))
+    bars = max(len(_WEEKS) + 4, min(most, len(weeks) + 2)) if width >= _WIDE else most
+    rest = width - 3 - group - 2 * number - bars
+    rule = max(12, min(longest, rest))
+    return GroupColumns(rule, group, number, bars, rest - rule if rest - rule >= _FEWEST else 0)
 
 
 def by_urgency(groups: Iterable[FailureGroup]) -> list[FailureGroup]:
@@ -102,33 +115,36 @@ def by_urgency(groups: Iterable[FailureGroup]) -> list[FailureGroup]:
     return sorted(groups, key=lambda group: list(SEVERITY_GLYPH).index(group.severity))
 
 
-def head(by: str, width: int) -> Line:
+_WEEKS = "findings per week"
+
+
+def head(by: str, room: GroupColumns, width: int) -> Line:
     """Heads of the columns of groups."""
     if width < ROOMY:
         return line(Span("     seen ", "muted"), Span(f"rule · {by}", "muted"))
-    room = _widths(width)
     return line(
         Span("     rule", "muted", room.rule + 5),
         Span(by, "muted", room.group),
         Span("sessions", "muted", -room.number),
         Span("findings", "muted", -room.number),
-        Span("  weeks", "muted", room.weeks),
+        Span(f"  {_WEEKS if room.weeks > len(_WEEKS) + 2 else 'weeks'}", "muted", room.weeks),
+        Span("meaning" if room.meaning else "", "muted"),
     )
 
 
-def group_line(group: FailureGroup, weeks: Sequence[str], width: int) -> Line:
+def group_line(group: FailureGroup, weeks: Sequence[str], room: GroupColumns, width: int) -> Line:
     """A group in one line; longer than a narrow screen."""
     sign, name = Span(f" {SEVERITY_GLYPH.get(group.severity, ' ')} ", group.severity), visible(group.name or "–")
     if width < ROOMY:
         return line(sign, Span(f"{group.sessions:,} ", "", -5), Span(group.rule), Span(f" {name}", "muted"))
-    room = _widths(width)
     return line(
         sign,
         Span(clip(group.rule, room.rule - 1), "", room.rule),
         Span(clip(name, room.group - 1), "", room.group),
         Span(f"{group.sessions:,}", "", -room.number),
         Span(f"{group.findings:,}", "muted", -room.number),
-        Span("  " + sparkline([group.weeks.get(week, 0) for week in weeks], room.weeks - 2), "accent"),
+        Span("  " + sparkline([group.weeks.get(week, 0) for week in weeks], room.weeks - 2), "accent", room.weeks),
+        Span(_meaning(group.rule) if room.meaning else "", "muted"),
     )
 
 
@@ -164,5 +180,5 @@ def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> lis
     if group is None:
         return []
     told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
-    words = "; ".join(told) if told else "the exchanges have no timestamps"
+    words = f"findings per week: {'; '.join(told)}" if told else "the exchanges have no timestamps"
     return [line(Span(f" {_meaning(group.rule)}")), line(Span(clip(f" {words}", width), "muted"))]

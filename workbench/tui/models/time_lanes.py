@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_LABEL = 14
 """Columns for the name of a lane, at most."""
 
-HERE = "▓"
+HERE = "▌"
 """Sign of the selected exchange."""
 
 LONG_PAUSE = 20.0

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from workbench.protocols.mcp import STDIO, server_of
 from workbench.safetext import cells, clip, visible
-from workbench.tui.models import change_notes
+from workbench.tui.models import change_notes, pauses
 from workbench.tui.models.signs import PROVISIONAL
 from workbench.views import Line, Span, count, duration, join_lines, line, size
 from workbench.wire import ExchangeKind
@@ -94,7 +94,7 @@ def row_line(
         *((Span(clip(summary.hop, hop) or "–", "role", hop), " ") if hop else ()),
     )
     is_roomy = width >= _ROOMY
-    verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried)
+    verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried, is_paused=pauses.PAUSED in noted)
     provisional = line(Span(PROVISIONAL, "warning")) if is_provisional else ()
     marks = [verdict, provisional, noted, *facts]
     return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
@@ -111,14 +111,16 @@ def tool_words(summary: Summary) -> str:
     return f"{server} · {tool}" if summary.method == "tools/call" else f"{server} · {summary.method} {tool}".rstrip()
 
 
-def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, carried: int) -> list[Line]:
+def _marks(
+    summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, carried: int, is_paused: bool
+) -> list[Line]:
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row, carried)]
     is_damaged = summary.state == "incomplete" and bool(row.problems)
-    if summary.state == "open":
+    if summary.state == "open" and not is_paused:
         marks.append(line(Span("⇣ arriving", "accent")))
-    elif summary.state != "complete":
+    elif summary.state not in ("complete", "open"):
         marks.append(line(Span(f"⊘ {'damaged, not checked' if is_damaged else summary.state}", "warning")))
     if row.protocol and row.conversation is None:
         return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]

@@ -21,11 +21,13 @@ class View(ABC):
         facts: texts next to the pane's name.
         needs_selection: True if enter first selects the item under the cursor in every pane.
         open_at_first: items that are open from the beginning.
+        hangs: the line of an open item takes as many rows as it needs.
     """
 
     facts: tuple[str, ...] = ()
     needs_selection = True
     open_at_first: Items = frozenset()
+    hangs = False
 
     @abstractmethod
     def count(self) -> int:

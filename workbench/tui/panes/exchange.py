@@ -24,6 +24,7 @@ class ExchangePane(Pane):
 
     def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
         self.view = exchange_view.views[self.id or ""] if exchange_view else None
+        self.hangs = self.view is not None and self.view.hangs
         super().open(exchange_view, why_not)
         if self.view:
             self.entitle(*self.view.facts)

@@ -93,7 +93,8 @@ class FindingsPane(Pane):
 
     def further(self, item: int, width: int) -> list[Line]:
         finding = self.state.findings[item]
-        return findings.finding_body(finding, width, self.repairs_of(finding))
+        is_answered = self.state.summary(finding.exchange).status is not None
+        return findings.finding_body(finding, width, self.repairs_of(finding), is_answered=is_answered)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.state.verdict(), width, "muted")

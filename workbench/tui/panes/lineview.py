@@ -22,9 +22,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.safetext import cells
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
-from workbench.views import Line, Span, hang, is_longer, mark_matches, plain, whole_facts
+from workbench.views import Line, Span, hang, is_longer, mark_matches, plain, strip_ends, whole_facts
 
 GUTTER = 2
 
@@ -35,6 +36,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     BINDINGS = keys.bindings(keys.PANE)
     is_accordion = fills = spreads = False
     """The item under the cursor is open, and all if all fit; as many as fit; a line takes more rows if it can."""
+    hangs = False
+    """The line of an open item takes as many rows as it needs."""
 
     class CursorMove(Message):
         """The user moved the cursor."""
@@ -100,6 +103,11 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         if self.virtual_size.height != (height := self.count() + self.lines_of.extra or len(self._empty)):
             self.virtual_size = Size(0, height)
         self.refresh()
+        fit_title(self)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        fit_title(self)
 
     def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
         """Highlight items."""
@@ -186,7 +194,10 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         line = self.lines_of.line(self, item, inside)
         if self.finder.needle:
             line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
-        return paint.strip((*self.signs(item, inside), *line), width, self.style, background(self, item, inside))
+        more = "" if self.styles.border_top[0] or y < self.content_region.height - 1 else more_below(self)
+        room, under = width - len(more), background(self, item, inside)
+        shown = paint.strip((*self.signs(item, inside), *line), room, self.style, under)
+        return Strip.join((shown, paint.strip((Span(more, "accent"),), len(more), self.style))) if more else shown
 
     def signs(self, item: int, inside: int) -> Line:
         """The signs in front of a line."""
@@ -259,9 +270,25 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
 
 def fit_title(view: LineView) -> None:
-    """Put the facts of a title that fit on the border."""
-    width = view.size.width - 2
-    view.border_title = paint.content(whole_facts(view.titled, width) if width > 0 else view.titled)
+    """Put the facts of a title that fit on the border, above the text, and how many items follow below."""
+    edge = 0 if view.styles.border_left[0] else 1  # beside a left border there is a column already
+    more, width = more_below(view), view.size.width - 3 - edge
+    room = width - cells(more) if more else width
+    facts = whole_facts(strip_ends(view.titled), room) if width > 0 else view.titled
+    title = paint.content(
+        (Span(" " * edge), *facts, Span(f"{more if facts else more.lstrip()} ")) if facts or more else ()
+    )
+    if title != view.border_title:
+        view.border_title = title
+
+
+def more_below(view: LineView) -> str:
+    """`` ↓ 12 more``: the number of items of which nothing is visible below; empty if all lines are."""
+    end = view.scroll_offset.y + view.content_region.height
+    if view.content_region.height <= 0 or end >= view.virtual_size.height or not view.count():
+        return ""
+    below = view.count() - 1 - view.lines_of.at(int(end) - 1)[0]
+    return f" ↓ {below:,} more" if below else " ↓"
 
 
 def background(view: LineView, item: int, inside: int) -> str:
@@ -297,7 +324,18 @@ def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]
     if made is not None:
         return made
     is_open = view.opened_items | ({view.cursor} if view.is_accordion else set())
-    return {n: view.further(n, width) for n in sorted(is_open) if n < view.count()}
+    return {n: _further(view, n, width) for n in sorted(is_open) if n < view.count()}
+
+
+def _further(view: LineView, item: int, width: int) -> list[Line]:
+    """The rows of an open item below its first."""
+    return [*_hung(view, item, width)[1:], *view.further(item, width)]
+
+
+def _hung(view: LineView, item: int, width: int) -> list[Line]:
+    """The rows of the line of an open item, if they are more than one."""
+    head = view.head(item, width) if view.hangs else ()
+    return hang(head, width) if is_longer(head, width) else []
 
 
 def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | None:
@@ -305,7 +343,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
     room = rows - view.count()
     made: dict[int, list[Line]] = {}
     for item in range(view.count() if room >= 0 else 0):
-        made[item] = view.further(item, width)
+        made[item] = _further(view, item, width)
         room -= len(made[item])
         if room < 0:
             return None
@@ -315,7 +353,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as there is room."""
     room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
-    made: dict[int, list[Line]] = {}
+    made = {item: rows for item in opened if (rows := _hung(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []
@@ -369,7 +407,7 @@ class ItemLines:
     def measure(self, opened: Mapping[int, list[Line]], spread: Mapping[int, list[Line]]) -> None:
         """Set the open items, and the rows of the lines that take several."""
         self._heads = {item: rows[0] for item, rows in spread.items()}
-        further = {**opened, **{item: rows[1:] for item, rows in spread.items()}}
+        further = {**{item: rows[1:] for item, rows in spread.items()}, **opened}
         self.further: dict[int, list[Line]] = dict(sorted(further.items()))
         self._open = list(self.further)
         self._before = [0, *accumulate(len(lines) for lines in self.further.values())]

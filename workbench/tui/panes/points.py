@@ -38,6 +38,7 @@ def heading(words: str) -> Point:
 class PointsPane(LineView):
     """The list; the cursor skips headings."""
 
+    spreads = True
     rows: Sequence[Point] = ()
 
     def show(self, rows: Sequence[Point]) -> None:
@@ -83,20 +84,29 @@ FILTER = "filter …"
 """Name of the line that adds a filter as a breakpoint."""
 
 
+FOLDED = "breakpoints"
+"""Name of the line that stands for all breakpoints."""
+
+
 def points(
     paused_sides: Sequence[tuple[PausedSide, int | None]],
     kinds: Sequence[tuple[str, str]],
     armed: Sequence[str],
     now: float,
+    *,
+    is_folded: bool = False,
 ) -> list[Point]:
     """All lines.
 
     Args:
         paused_sides: paused sides, each with the number of its exchange.
         kinds: name and description of each breakpoint, including armed filters.
+        is_folded: the breakpoints are one line, from which the cursor goes on to them.
     """
     made = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
     made += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]
+    if is_folded:
+        return [*made, Point(None, FOLDED, line(Span(f"▸ breakpoints · {len(armed)} of {len(kinds)} armed", "muted")))]
     made.append(heading("breakpoints"))
     made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
     made.append(

@@ -23,7 +23,7 @@ from workbench.views import Line, Span, line, wrap
 class PalettePane(LineView, can_focus=False):
     """Rows of the palette; the cursor skips titles."""
 
-    is_accordion = True
+    is_accordion = hangs = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,7 +28,6 @@ from workbench.views import (
     passage_facts,
     passage_line,
     passage_of,
-    size,
 )
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class PassagesScreen(WorklistScreen):
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_PASSAGE, *keys.PASSAGES])
         self.entitle(line(Span(f" Tool results of exchange {self.index + 1} …", "muted")))
         self.results.title(line(" Results "))
-        self.facts.title(line(" Way "))
+        self.facts.title(line(" From the server to the model "))
         self.facts.spreads = True
         self.results.focus()
         self.worklist.begin()
@@ -146,8 +145,7 @@ class PassagesScreen(WorklistScreen):
         lost = passage.lost if passage else ()
         self.returned.show(passage.received if passage else b"", (StyledSpans("doubtful", lost),), "no response")
         self.told.show(passage.result if passage else b"", (), why)
-        missing = sum(part.size for part in passage.link.lost) if passage else 0
-        words = f" · {size(missing)} never reached the model" if missing else ""
+        words = " · what was lost is marked" if lost else ""
         self.returned.title(line(f" The server returned{words} "))
         self.told.title(line(" The model received "))
 

@@ -50,6 +50,7 @@ class SurveyScreen(Screen[None]):
         self.found: Overview | None = None
         self.group: FailureGroup | None = None
         self.places: list[FailurePlace] = []
+        self.columns = surveys.columns((), (), 80)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -97,8 +98,9 @@ class SurveyScreen(Screen[None]):
         where = " ".join(f"{name}={value}" for name, value in self.where.items())
         width = self.size.width
         self.query_one("#headline", Bar).show(surveys.headline(self.found, self.by, where, width))
+        self.columns = surveys.columns(self.found.groups, self.found.weeks, self.listing.text_width)
         if self.group is None:
-            self.query_one("#columns", Bar).show([surveys.head(self.by, self.listing.text_width)])
+            self.query_one("#columns", Bar).show([surveys.head(self.by, self.columns, self.listing.text_width)])
             self.listing.show(len(self.found.groups), self._group_line, "no failures were found")
         else:
             title = f" {self.group.rule} · {visible(self.group.name or '–')}"
@@ -108,7 +110,7 @@ class SurveyScreen(Screen[None]):
 
     def _group_line(self, item: int) -> Line:
         assert self.found is not None
-        return surveys.group_line(self.found.groups[item], self.found.weeks, self.listing.text_width)
+        return surveys.group_line(self.found.groups[item], self.found.weeks, self.columns, self.listing.text_width)
 
     def _place_line(self, item: int) -> Line:
         assert self.found is not None

@@ -10,7 +10,6 @@ from textual.message import Message
 
 from workbench.errors import WorkbenchError
 from workbench.recorder.breakpoints import FRAMES, KINDS, TOOLS
-from workbench.tui import pause_listener
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.models.rowtable import StyledSpans
@@ -44,7 +43,8 @@ class PauseDetails:
         screen, here, paused = self.screen, self.screen.points.here, self.screen.paused_here
         if paused:
             number = screen.session.state.number_of(paused.exchange)
-            lines = pauses.facts(paused, number, pause_listener.now(), screen.why.text_width, self.body_of(paused))
+            body, armed = self.body_of(paused), screen.listener.armed_names
+            lines = pauses.facts(paused, number, screen.read_at, screen.why.text_width, body, armed)
             screen.why.title(line(f" Why {pauses.paused_name(paused, number)} is paused "))
         else:
             lines = self._describe(here.kind if here else "")

@@ -49,6 +49,9 @@ class BreakpointsScreen(Screen["int | None"]):
     Args:
         session: the live session.
         listener: listens to the recorders of the session.
+
+    Attributes:
+        read_at: time of all durations on the screen, in seconds since the epoch.
     """
 
     CSS_PATH = "breakpoints.tcss"
@@ -62,6 +65,7 @@ class BreakpointsScreen(Screen["int | None"]):
     def __init__(self, session: SessionScreen, listener: PauseListener) -> None:
         super().__init__()
         self.session, self.listener = session, listener
+        self.read_at = 0.0
         self.details = PauseDetails(self)
         self.decisions = PauseDecisions(self)
         self.editor = PausedBodyEditor(self)
@@ -105,11 +109,20 @@ class BreakpointsScreen(Screen["int | None"]):
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
         named = (*(n for n in armed if n not in KINDS), *KINDS)
         kinds = [(n, KINDS[n].description if n in KINDS else _other(n)) for n in named]
-        self.points.show(points(numbered, kinds, armed, pause_listener.now()))
+        self.read_at = pause_listener.now()
+        self.points.show(points(numbered, kinds, armed, self.read_at, is_folded=self._is_folded))
         if is_first and paused:
             self.points.find(pauses.first_to_decide(paused))
+        self.set_class(bool(paused), "-paused")
         self.show_point()
         self.editor.stop_unless_paused(paused)
+
+    @property
+    def _is_folded(self) -> bool:
+        """The cursor is on a paused exchange, whose bytes have no room beside all breakpoints."""
+        is_small = self.has_class("-narrow") or self.has_class("-short")
+        is_on_kind = self.points.here is not None and not self.paused_here
+        return is_small and not is_on_kind and bool(self.listener.paused_sides)
 
     def _tick(self) -> None:
         """Update durations, each second."""
@@ -143,14 +156,14 @@ class BreakpointsScreen(Screen["int | None"]):
     # Messages.
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.show_point)
+        self.call_after_refresh(self.refresh_pauses)
 
     def on_paused_body(self, message: PausedBody) -> None:
         self.details.take(message)
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.points:
-            self.show_point()
+            self.refresh_pauses()
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         if message.view is not self.points:

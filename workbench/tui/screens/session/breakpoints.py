@@ -10,7 +10,7 @@ from workbench.tui import keys
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
-from workbench.views import Line, Span
+from workbench.views import Line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +80,9 @@ class BreakpointBanner:
         return self.listener.paused_sides if self.listener else []
 
     def _announce(self, paused: PausedSide) -> None:
-        """Notify of a paused exchange, unless the person is looking at the list of them."""
-        is_listed = self._list is not None and self._list.is_current
-        if is_listed or paused not in self.paused_exchanges:
+        """Notify of a paused exchange, unless the person looks at the header of the session or the list of pauses."""
+        is_told = self.screen.is_current or (self._list is not None and self._list.is_current)
+        if is_told or paused not in self.paused_exchanges:
             return
         name = pauses.paused_name(paused, self.screen.state.number_of(paused.exchange))
         title = f"{pauses.SIGN} {name} is paused: {paused.why}"
@@ -114,14 +114,14 @@ class BreakpointBanner:
     def line_of(self, exchange: str) -> Line:
         """Sign of a paused exchange, for its row."""
         is_paused = any(each.exchange == exchange for each in self.paused_exchanges)
-        return (Span(f"{pauses.SIGN} paused", "warning strong"),) if is_paused else ()
+        return (pauses.PAUSED,) if is_paused else ()
 
     # Action.
 
     def breaks(self) -> None:
         """Open the list of paused exchanges and breakpoints."""
         if self.listener is None or not self.listener.recorders:
-            over = "breakpoints need a live recording"
+            over = "breakpoints need a live recording (r on Home starts one)"
             self.screen.notify(
                 "its recorder does not support breakpoints" if self.screen.state.is_live else over, markup=False
             )

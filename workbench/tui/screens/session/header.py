@@ -73,4 +73,5 @@ class SessionHeader:
         is_calm = self.screen.state.is_done and not self.screen.state.findings
         has_branch = opened and self.screen.branch_switch.has_branch(opened.index)
         table = keys.CALM if is_calm else keys.SESSION
-        return keys.with_branch(table) if has_branch else table
+        table = keys.with_branch(table) if has_branch else table
+        return keys.with_pause(table) if self.screen.breakpoints.paused_exchanges else table

@@ -9,9 +9,11 @@ from textual.containers import Container
 
 from workbench.tui import session_panes
 from workbench.tui.bars import TabBar
-from workbench.tui.panes.lineview import rows_within
+from workbench.tui.panes.lineview import GUTTER, rows_within
 from workbench.tui.panes.pane import Pane
+from workbench.tui.panes.prompt import ASKING
 from workbench.tui.session_panes import SIDE_SLOTS
+from workbench.views import plain
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
@@ -28,6 +30,13 @@ SLACK = 4
 
 LEDGER_ROWS = 7
 """Least rows for the panes of ``HALVES`` together."""
+
+
+LEAST_LIST, MOST_LIST = 38, 52
+"""Columns of the list of exchanges, in the layout of four columns."""
+
+MEASURED = 64
+"""Rows of the list that are measured for its columns."""
 
 
 class PaneGrid(Container):
@@ -59,6 +68,7 @@ class PaneLayout:
         self._in_slot = {row.slot: row.id for row in reversed(session_panes.PANES)}
         self._list_rows = self._main_rows = 2
         self._rows: str | None = None
+        self._columns: str | None = None
         self.is_furnished = False
 
     async def furnish(self) -> None:
@@ -117,6 +127,9 @@ class PaneLayout:
     def fill(self) -> None:
         """Show the ledgers too where the pane above them leaves rows of its column empty, in a layout of two."""
         screen, body = self.screen, self.screen.query_one("#body")
+        if screen.has_class(ASKING):
+            return  # a question takes rows for a moment: what is read stays in its place
+        self._widen_list()
         is_wide = screen.has_class("-wide") and screen.has_class("-tall") and not screen.has_class("-zoom")
         room = body.size.height - self._list_rows - LEDGER_ROWS
         needed = self._rows_in("main", room)
@@ -131,6 +144,20 @@ class PaneLayout:
         if rows != self._rows:
             self._rows = body.styles.grid_rows = rows
         self.show_tabs()
+
+    def _widen_list(self) -> None:
+        """Give the list of exchanges the columns of its longest row, in a layout of four columns."""
+        screen, body = self.screen, self.screen.query_one("#body")
+        is_huge = screen.has_class("-huge") and not screen.has_class("-zoom")
+        columns = f"{self._list_columns()} 12fr 10fr 8fr" if is_huge else None
+        if columns != self._columns:
+            self._columns = body.styles.grid_columns = columns
+
+    def _list_columns(self) -> int:
+        listed = self.screen.query_one("#exchanges", Pane)
+        rows = (listed.head(item, MOST_LIST) for item in range(min(listed.count(), MEASURED)))
+        longest = max((len(plain(row)) for row in rows), default=0)
+        return max(LEAST_LIST, min(MOST_LIST, longest + GUTTER + 1))
 
     def _rows_in(self, slot: str, most: int, spare: int = 0) -> int:
         """Rows that the pane in a slot takes of this many in the left column, with its border; 0 if nothing is open."""

@@ -238,7 +238,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.notify(visible(message.text), title="breakpoints", severity="warning", markup=False)
 
     def on_resize(self) -> None:
-        self.header.show()
+        self.call_later(self.header.show)  # behind a dialog too, with the classes of the new size
 
     def on_screen_resume(self) -> None:
         """Show the branch that another screen may have gone to."""

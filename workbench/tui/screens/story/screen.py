@@ -14,7 +14,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import ListSearch
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.time_lanes import SIGNS, TOOLS, ruler_line, time_map
+from workbench.tui.models.time_lanes import HERE, SIGNS, TOOLS, ruler_line, time_map
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.story import StoryPane, TimePane
 from workbench.tui.screens.story.reading import StoryReading
@@ -197,10 +197,12 @@ class StoryScreen(Screen[StoryItem | None]):
 
 def _legend(zoom: int, width: int) -> Line:
     """Title of the lanes: what their signs mean."""
+    words = " by conversation" if width >= 100 else ""
     part = f" · 1/{zoom} shown" if zoom > 1 else ""
-    signs = ((SIGNS[""], "ok", "model"), (TOOLS, "call", "tools"), (SIGNS["failed"], "error", "failed"))
-    spans = [Span(f" Timeline{part} ")]
+    signs = [(SIGNS[""] * 2, "ok", "model"), (TOOLS * 2, "call", "tools"), (SIGNS["failed"] * 2, "error", "failed")]
+    signs += [(HERE, "accent", "selected"), ("2", "call", "calls at once")] if width >= 76 else []
+    spans = [Span(f" Timeline{words}{part} ")]
     if width >= 54:
-        spans += [span for sign, style, word in signs for span in (Span(f" {sign * 2} ", style), Span(word))]
+        spans += [span for sign, style, word in signs for span in (Span(f" {sign} ", style), Span(word))]
         spans.append(Span(" "))
     return line(*spans)
