@@ -118,7 +118,7 @@ async def test_what_stands_inside_a_closed_part_is_opened() -> None:
         await driver.press("3", "slash", *"needle", "enter")
         await until(
             driver.pilot,
-            lambda: driver.screen.pane_search.found and "needle" in driver.text.partition("─6 Findings")[0],
+            lambda: driver.screen.pane_search.found and "needle" in driver.text.partition("─ 6 Findings")[0],
         )
         assert driver.pane("ir").opened_items
         assert_clean(driver)

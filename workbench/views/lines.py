@@ -229,7 +229,7 @@ def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     start = start or next((n for n, span in enumerate(of, 1) if span.text.endswith("  ") and span.text.strip()), 0)
     while start < len(of) and of[start].text.isspace():
         start += 1
-    indent, rest = _columns(of[:start]), of[start:]
+    indent, rest = line_columns(of[:start]), of[start:]
     text, at, lines = plain(rest), 0, list[Line]()
     if not text or indent > width // 2:
         return [of]
@@ -243,8 +243,8 @@ def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     return lines
 
 
-def _columns(of: Line) -> int:
-    """Columns that a line takes."""
+def line_columns(of: Line) -> int:
+    """Columns that a line takes, the room of its columns included."""
     from workbench.safetext import cells, visible
 
     return sum(abs(span.width) or cells(visible(span.text)) for span in of)
@@ -252,7 +252,7 @@ def _columns(of: Line) -> int:
 
 def is_longer(of: Line, width: int) -> bool:
     """True if a line takes more columns than there are."""
-    return _columns(of) > width
+    return line_columns(of) > width
 
 
 def _between(of: Line, start: int, end: int) -> Iterator[Span]:

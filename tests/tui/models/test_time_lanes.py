@@ -81,7 +81,7 @@ def test_conversations_and_hops_have_their_lanes() -> None:
 def test_a_failure_and_a_break_are_seen_without_colour() -> None:
     times = time_map([row(0, 0.0, 4.0), row(1, 4.0, 4.0, status=400)], {1: "error"})
     assert drawn(times, 8) == ["████✗▒▒▒"]
-    assert drawn(times, 8, here=0) == ["▓▓▓▓✗▒▒▒"]
+    assert drawn(times, 8, here=0) == ["▌▌▌▌✗▒▒▒"]
 
 
 def test_a_long_pause_is_shortened_and_said() -> None:

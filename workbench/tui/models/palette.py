@@ -94,8 +94,5 @@ def _matches(actions: Sequence[Key], typed: str) -> Iterator[int]:
 
 def _line(key: Key) -> Line:
     text = key.text.removeprefix(f"{key.word}: ")
-    return line(
-        Span(f"{key.show} ", "accent strong", max(KEY, len(key.show) + 1)),
-        Span(f"{key.word} ", "strong", 18),
-        Span(text, "muted"),
-    )
+    show = Span(f"{key.show} ", "accent strong", max(KEY, len(key.show) + 1))
+    return line(show, Span(f"{key.word} ", "strong", 18), Span(text, "muted"))

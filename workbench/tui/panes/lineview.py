@@ -22,10 +22,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.safetext import cells
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
-from workbench.views import Line, Span, hang, is_longer, mark_matches, plain, strip_ends, whole_facts
+from workbench.views import Line, Span, hang, is_longer, line_columns, mark_matches, plain, strip_ends, whole_facts
 
 GUTTER = 2
 
@@ -76,6 +75,10 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     def nothing(self, width: int) -> list[Line]:
         """Lines shown if there are no items: what is missing, and why."""
         return []
+
+    def empty_line(self, number: int) -> Line:
+        """One of the lines of ``nothing``."""
+        return self._empty[number] if number < len(self._empty) else ()
 
     # What others do with it.
 
@@ -183,21 +186,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     # Painting.
 
     def render_line(self, y: int) -> Strip:
-        number = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        if number >= self.virtual_size.height:
-            return Strip.blank(width, self.rich_style)
-        if not self.count():
-            line = self._empty[number] if number < len(self._empty) else ()
-            return paint.strip((Span(" " * GUTTER), *line), width, self.style)
-        item, inside = self.lines_of.at(number)
-        line = self.lines_of.line(self, item, inside)
-        if self.finder.needle:
-            line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
-        more = "" if self.styles.border_top[0] or y < self.content_region.height - 1 else more_below(self)
-        room, under = width - len(more), background(self, item, inside)
-        shown = paint.strip((*self.signs(item, inside), *line), room, self.style, under)
-        return Strip.join((shown, paint.strip((Span(more, "accent"),), len(more), self.style))) if more else shown
+        return painted(self, y)
 
     def signs(self, item: int, inside: int) -> Line:
         """The signs in front of a line."""
@@ -269,26 +258,45 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self._go(item)
 
 
+def painted(view: LineView, y: int) -> Strip:
+    """A visible row of a list."""
+    number, width = y + view.scroll_offset.y, view.scrollable_content_region.width
+    if number >= view.virtual_size.height:
+        return Strip.blank(width, view.rich_style)
+    if not view.count():
+        return paint.strip((Span(" " * GUTTER), *view.empty_line(number)), width, view.style)
+    item, inside = view.lines_of.at(number)
+    line = view.lines_of.line(view, item, inside)
+    if view.finder.needle:
+        line = mark_matches(line, view.finder.needle, "match here" if item == view.cursor else "match")
+    is_last = y == view.content_region.height - 1 and not view.styles.border_top[0]
+    more = more_below(view)[0] if is_last else ""  # a list with a border says it there
+    shown = paint.strip(
+        (*view.signs(item, inside), *line), width - len(more), view.style, background(view, item, inside)
+    )
+    return Strip.join((shown, paint.strip((Span(more, "accent"),), len(more), view.style))) if more else shown
+
+
 def fit_title(view: LineView) -> None:
     """Put the facts of a title that fit on the border, above the text, and how many items follow below."""
     edge = 0 if view.styles.border_left[0] else 1  # beside a left border there is a column already
-    more, width = more_below(view), view.size.width - 3 - edge
-    room = width - cells(more) if more else width
-    facts = whole_facts(strip_ends(view.titled), room) if width > 0 else view.titled
-    title = paint.content(
-        (Span(" " * edge), *facts, Span(f"{more if facts else more.lstrip()} ")) if facts or more else ()
-    )
+    titled, width = strip_ends(view.titled), view.size.width - 3 - edge
+    left = width - line_columns(titled)
+    more = next((words for words in more_below(view) if len(words) <= left), more_below(view)[-1])
+    facts = whole_facts(titled, width - len(more)) if width > 0 else titled
+    words = (Span(" " * edge), *facts, Span(f"{more if facts else more.lstrip()} "))
+    title = paint.content(words if facts or more else ())
     if title != view.border_title:
         view.border_title = title
 
 
-def more_below(view: LineView) -> str:
-    """`` ↓ 12 more``: the number of items of which nothing is visible below; empty if all lines are."""
+def more_below(view: LineView) -> tuple[str, ...]:
+    """Number of items of which nothing is visible below, in forms from the longest: `` ↓ 12 more`` … `` ↓``."""
     end = view.scroll_offset.y + view.content_region.height
     if view.content_region.height <= 0 or end >= view.virtual_size.height or not view.count():
-        return ""
+        return ("",)
     below = view.count() - 1 - view.lines_of.at(int(end) - 1)[0]
-    return f" ↓ {below:,} more" if below else " ↓"
+    return (f" ↓ {below:,} more", f" ↓ {below:,}", " ↓") if below else (" ↓",)
 
 
 def background(view: LineView, item: int, inside: int) -> str:

@@ -13,7 +13,7 @@ from workbench.tui.panes.lineview import GUTTER, rows_within
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.prompt import ASKING
 from workbench.tui.session_panes import SIDE_SLOTS
-from workbench.views import plain
+from workbench.views import line_columns
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
@@ -156,7 +156,7 @@ class PaneLayout:
     def _list_columns(self) -> int:
         listed = self.screen.query_one("#exchanges", Pane)
         rows = (listed.head(item, MOST_LIST) for item in range(min(listed.count(), MEASURED)))
-        longest = max((len(plain(row)) for row in rows), default=0)
+        longest = max((line_columns(row) for row in rows), default=0)
         return max(LEAST_LIST, min(MOST_LIST, longest + GUTTER + 1))
 
     def _rows_in(self, slot: str, most: int, spare: int = 0) -> int:
