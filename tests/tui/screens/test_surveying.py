@@ -48,7 +48,7 @@ async def test_from_groups_to_places_to_the_object_at_its_failure(folder: Path, 
     async with WorkbenchApp(survey=folder).run_test(size=size) as pilot:
         driver = Driver(pilot)
         screen = await shown(driver)
-        assert "5 exchanges checked · objects: 5 checked" in driver.text
+        assert "5 exchanges checked · files: 5 checked" in driver.text
         assert "closure.missing-result" in driver.text and "openai" in driver.text
         await driver.press("enter")
         await until(pilot, lambda: screen.places)
@@ -95,7 +95,7 @@ async def test_an_object_that_has_changed_is_not_shown_as_the_old_one(folder: Pa
 
 
 async def test_home_lists_surveys(folder: Path) -> None:
-    async with WorkbenchApp().run_test(size=(150, 40)) as pilot:
+    async with WorkbenchApp().run_test(size=(220, 40)) as pilot:
         driver = Driver(pilot)
         await until(pilot, lambda: "survey-of-agents" in driver.text and "5 of 5 objects checked" in driver.text)
         home = driver.app.screen

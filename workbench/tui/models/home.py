@@ -145,7 +145,7 @@ def item_body(
         return wrap(where, width, "muted", indent=2, most=1)
     about = story.about
     if not is_here and width < HUGE:
-        return [line("  ", Span(story.text if story.severity else about.partition("\n")[0], "muted"))]
+        return [line("  ", Span(story.text if story.severity or not about else about.partition("\n")[0], "muted"))]
     if width < LEAST:
         about = about.partition("\n")[0]
     elif width >= HUGE:
