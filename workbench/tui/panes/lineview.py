@@ -361,7 +361,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as there is room."""
     room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
-    made = {item: rows for item in opened if (rows := _hung(view, item, width))}
+    made = {item: hung for item in opened if (hung := _hung(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []
