@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from workbench.lazy_dataclass import replace
-from workbench.wire import Exchange, ExchangeKind, State, Summary
+from workbench.wire import TOOL_HOP, Exchange, ExchangeKind, State, Summary
 from workbench.wire.session import Session
 
 
@@ -90,7 +90,7 @@ class EndedFirst:
             if place is not None:
                 self._rows[place] = replace(row, index=place)
                 found.add(place)
-            elif row.kind is not ExchangeKind.HTTP:
+            elif row.kind is not ExchangeKind.HTTP or row.hop == TOOL_HOP:
                 self._open.discard(index)  # its answer has shown what it is
                 found.add(self._append(index, row))
             elif row.state is State.OPEN:

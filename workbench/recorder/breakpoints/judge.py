@@ -1,7 +1,8 @@
 """``python -m workbench.recorder.breakpoints.judge``: evaluates breakpoints for a recording in progress.
 
 A separate process: its work delays only the exchange that it checks. It follows the session file, so a
-request is judged after everything that came before it, as everywhere else in this program.
+request is judged after everything that had ended when it began, as everywhere else in this program. What ends is
+inspected once, between two questions or before one that needs it; a request that goes on is inspected for its question.
 
 Its task: {"out": FILE}. It answers {} once it has read the existing exchanges of the file. Then, line by line:
 
