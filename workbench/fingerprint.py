@@ -7,7 +7,7 @@ process only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from workbench import regex
 from workbench.ir import JsonValue, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
@@ -43,31 +43,30 @@ class Item(NamedTuple):
     call_id: str | None
 
 
-def items(message: Message, *, is_answer: bool) -> Iterator[Item]:
+def items(message: Message, *, is_answer: bool) -> list[Item]:
     """Items of a message, in order."""
+    found: list[Item] = []
     for said, call_id in _fingerprints(message.parts, is_answer=is_answer):
         plain = hash((is_answer, said))
-        yield Item(is_answer, plain, hash((plain, call_id)) if call_id else plain, call_id)
+        found.append(Item(is_answer, plain, hash((plain, call_id)) if call_id else plain, call_id))
+    return found
 
 
-def _fingerprints(parts: Iterable[Part], *, is_answer: bool) -> Iterator[tuple[int, str | None]]:
-    texts: list[str] = []
+def _fingerprints(parts: Iterable[Part], *, is_answer: bool) -> list[tuple[int, str | None]]:
+    """Of each thing that was said; neighbouring texts are one."""
+    found: list[tuple[int, str | None]] = []
+    texts = ""
     for part in parts:
-        if isinstance(part, Reasoning):
-            continue
         if isinstance(part, Text):
-            texts.append(part.text if is_answer else without_reminders(part.text))
-            continue
-        yield from _text_fingerprint(texts)
-        texts = []
-        yield _other(part)
-    yield from _text_fingerprint(texts)
-
-
-def _text_fingerprint(texts: list[str]) -> Iterator[tuple[int, None]]:
-    text = "".join(texts).strip()
-    if text:
-        yield hash(text), None
+            texts += part.text if is_answer else without_reminders(part.text)
+        elif not isinstance(part, Reasoning):
+            if text := texts.strip():
+                found.append((hash(text), None))
+            texts = ""
+            found.append(_other(part))
+    if text := texts.strip():
+        found.append((hash(text), None))
+    return found
 
 
 def _other(part: Part) -> tuple[int, str | None]:
@@ -75,7 +74,7 @@ def _other(part: Part) -> tuple[int, str | None]:
         case ToolCallIR():
             return call_digest(part), part.id
         case ToolResultIR():
-            return hash(("result", tuple(n for n, _ in _fingerprints(part.content, is_answer=True)))), None
+            return hash(("result", tuple([n for n, _ in _fingerprints(part.content, is_answer=True)]))), None
         case Media():
             return hash((part.kind, part.data, part.url, part.file_id)), None
         case Opaque():
@@ -95,8 +94,8 @@ def digest(value: JsonValue, *, is_loose: bool = False) -> int:
     stack = [value]
     while stack:
         node = stack.pop()
-        if isinstance(node, Mapping):
-            keys = sorted((k for k in node if k not in _MARKERS), reverse=True)
+        if isinstance(node, dict):
+            keys = sorted(node.keys() - _MARKERS, reverse=True)
             tokens.append(("{", len(keys)))
             for key in keys:
                 stack += (node[key], key)

@@ -13,7 +13,7 @@ Laws of this file:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -25,32 +25,18 @@ JsonValue: TypeAlias = Any
 """What ``json.loads`` returns."""
 
 
-class _Nothing(Mapping[str, Any]):
-    """A hashable empty mapping; Python 3.11 accepts no other kind as a dataclass default."""
+class _Nothing(dict[str, Any]):
+    """A hashable empty dictionary that stays empty; Python 3.11 accepts no other kind as a dataclass default."""
 
     __slots__ = ()
 
-    def __getitem__(self, key: str) -> Any:
-        raise KeyError(key)
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("nothing can be put into it")
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
+    __setitem__ = __ior__ = setdefault = update = _refuse
 
-    def __len__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # it never changes
         return 0
-
-    def __contains__(self, key: object) -> bool:
-        return False
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The default; that of ``Mapping`` raises and catches an error first."""
-        return default
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __repr__(self) -> str:
-        return "{}"
 
 
 NOTHING: Mapping[str, Any] = _Nothing()
@@ -231,14 +217,20 @@ class Message:
 
     def tool_calls(self) -> Sequence[tuple[int, ToolCallIR]]:
         """(part index, call) of every call that a client has to answer."""
+        if ToolCallIR not in map(type, self.parts):
+            return ()
         return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolCallIR) and not p.is_server]
 
     def tool_results(self) -> Sequence[tuple[int, ToolResultIR]]:
         """(part index, result) of every result that answers a client's call."""
+        if ToolResultIR not in map(type, self.parts):
+            return ()
         return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, ToolResultIR) and not p.is_server]
 
     def reasoning(self) -> Sequence[tuple[int, Reasoning]]:
         """(part index, reasoning) of every reasoning part."""
+        if Reasoning not in map(type, self.parts):
+            return ()
         return [(n, p) for n, p in enumerate(self.parts) if isinstance(p, Reasoning)]
 
     def absolute(self, part: Part, name: str | None = None) -> str:

@@ -43,13 +43,25 @@ def texts(part: Part) -> list[tuple[Part, str, str, str]]:
         if isinstance(value, str):  # as nearly all are: nothing is opened
             if not (name == "input" and "raw" in source.fields):
                 found.append((part, name, (at or source.pointer).rpartition("/")[2], value))
-        elif value is not None:
-            found += [
-                (held, name, (suffix or at or source.pointer).rpartition("/")[2], text)
-                for held, _, suffix, text in _scalars_of_field(part, name, value)
-                if isinstance(text, str)
-            ]
-    return [*found, *(text for inner in part.content for text in texts(inner))] if _is_result(part) else found
+        elif isinstance(value, dict | list):
+            found += [(part, name, step, text) for step, text in _texts_below(value)]
+    for inner in part.content if isinstance(part, ToolResultIR) else ():
+        found += texts(inner)
+    return found
+
+
+def _texts_below(value: JsonValue) -> list[tuple[str, str]]:
+    """(last step of the pointer, text) of the texts in a container."""
+    found, stack = list[tuple[str, str]](), [("", value)]
+    while stack:
+        step, node = stack.pop()
+        if isinstance(node, str):
+            found.append((step, node))
+        elif isinstance(node, dict):
+            stack += [(key, node[key]) for key in reversed(node)]
+        elif isinstance(node, list):
+            stack += [(str(n), node[n]) for n in range(len(node) - 1, -1, -1)]
+    return [(escape(step), text) if "~" in step or "/" in step else (step, text) for step, text in found]
 
 
 def _scalars_of(part: Part) -> Iterator[tuple[Part, str, str, JsonValue]]:

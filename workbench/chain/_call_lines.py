@@ -77,7 +77,9 @@ class CallLine:
     @property
     def is_flawed(self) -> bool:
         """True if the call is not closed or has a flaw; pairing by position is not a flaw."""
-        return self.state is not CallState.CLOSED or any(flaw is not Flaw.BY_POSITION for flaw in self.flaws)
+        if self.state is not CallState.CLOSED:
+            return True
+        return bool(self.flaws) and any(flaw is not Flaw.BY_POSITION for flaw in self.flaws)
 
 
 def lines_of(history: History, terms: ClosureTerms, *, is_held: bool = False) -> list[CallLine]:
@@ -91,7 +93,7 @@ def lines_of(history: History, terms: ClosureTerms, *, is_held: bool = False) ->
     judge = _Judge(history, terms, is_held=is_held)
     lines = [judge.call(c) for c in history.calls] + [judge.orphan(r) for r in history.orphans()]
     lines += _server_lines(history)
-    return sorted(lines, key=first_ref)
+    return sorted(lines, key=first_ref) if len(lines) > 1 else lines
 
 
 def _server_lines(history: History) -> Iterator[CallLine]:
@@ -117,12 +119,13 @@ class _Judge:
         self.turns = history.turns
         self.terms = terms
         self.is_held = is_held
-        self.last = max((t.number for t in history.turns if t.side == REQUEST), default=-1)
+        self.last = max([t.number for t in history.turns if t.side == REQUEST], default=-1)
         # number of the first turn from each turn on that holds more than results
         self.next_other = [len(self.turns)] * (len(self.turns) + 1)
         for turn in reversed(self.turns):
             other = self.next_other[turn.number + 1]
-            self.next_other[turn.number] = other if turn.is_only_results else turn.number
+            is_only_results = turn.other is None and not turn.is_empty
+            self.next_other[turn.number] = other if is_only_results else turn.number
 
     def call(self, node: CallNode) -> CallLine:
         """The line of a call."""

@@ -104,7 +104,7 @@ class History:
         """Append a message."""
         turn = self._turn(side, index, message)
         for number, part in enumerate(message.parts):
-            if not _is_proof_of_result(message.parts, number):
+            if not (isinstance(part, Reasoning) and _is_proof_of_result(message.parts, number)):
                 self._add_part(turn, NodeRef(side, index, number), part)
 
     def _turn(self, side: str, index: int, message: Message) -> PairingTurn:

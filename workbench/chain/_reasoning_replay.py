@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from workbench.fingerprint import digest
 from workbench.ir import Carrier, Reasoning
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 
 

@@ -90,7 +90,7 @@ class SettledCalls:
             self._settle(history, found, cut)
         first = first_ref(found[0]) if found else None
         end = first.message if first and first.side == REQUEST else len(messages)
-        return (*settled, *found), (*flawed, *(line for line in found if line.is_flawed)), end
+        return (*settled, *found), (*flawed, *[line for line in found if line.is_flawed]), end
 
     def _history(self, start: int, messages: Sequence[Message], answer: Sequence[Message]) -> History:
         sides = ((REQUEST, messages[start:]), (RESPONSE, answer))
@@ -104,7 +104,7 @@ class SettledCalls:
     def _is_disturbed(self, history: History, start: int) -> bool:
         """Something behind the cut has the id of something before it, and may belong to it."""
         first = {call.call.id: call.ref for call in reversed(history.calls) if call.call.id}
-        if any(_is_settled_place(self._orphan_ids.get(name), start) for name in first):
+        if self._orphan_ids and any(_is_settled_place(self._orphan_ids.get(name), start) for name in first):
             return True
         for result in history.results:
             name = result.result.tool_call_id
@@ -112,7 +112,7 @@ class SettledCalls:
             if is_known and not (name in first and _is_before(first[name], result.ref)):
                 return True
         ids = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
-        return any(_is_settled_place(self._server_ids.get(name), start) for name in ids)
+        return bool(ids) and any(_is_settled_place(self._server_ids.get(name), start) for name in ids)
 
     def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
         """Make a cut wherever one is possible: a request that changes its last messages needs an earlier one."""
@@ -184,7 +184,7 @@ def _last_waiting(turns: Sequence[PairingTurn]) -> set[int]:
         if is_waiting:
             found.add(turn.number)
         if turn.calls:
-            is_waiting = any(not call.results for call in turn.calls)
+            is_waiting = not all([call.results for call in turn.calls])
     return found
 
 
@@ -193,7 +193,7 @@ def _runs_of_pairs(history: History) -> list[tuple[float, float]]:
     runs = [_run(call.ref, [result.ref for result in call.results]) for call in history.calls]
     runs += [_run(ref, history.server_results.get(call.id or "", ())) for ref, call in history.server_calls]
     joined: list[tuple[float, float]] = []
-    for first, last in sorted(run for run in runs if run[0] < run[1]):
+    for first, last in sorted([run for run in runs if run[0] < run[1]]):
         if joined and first < joined[-1][1]:
             joined[-1] = (joined[-1][0], max(joined[-1][1], last))
         else:

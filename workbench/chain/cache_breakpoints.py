@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench import regex
 from workbench.ir import Message, Opaque, Part, ToolResultIR
-from workbench.protocols import REQUEST, DecodedExchange, fact, where
+from workbench.lazy_dataclass import replace
+from workbench.protocols import REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, where
 
 MARK = "cache_control"
 _BLOCK = regex.compile(rb'"cachePoint"\s*:\s*\{')
@@ -43,6 +43,11 @@ def _blocks(decoded: DecodedExchange) -> list[str]:
     return sorted(places, key=lambda pointer: ("/t", "/s", "/m").index(pointer[:2]))
 
 
+def _may_be_marked(shape: MessageShape) -> bool:
+    return MARK in shape.names
+
+
+@asked_by_shape(_may_be_marked)
 def _marked_pointers(message: Message) -> list[str]:
     """Pointers of the marked parts, relative to the message."""
     return [*([""] if message.extra.get(MARK) else []), *_marked_parts(message.parts)]

@@ -95,7 +95,7 @@ class Conversation:
     def before(self, exchange: int) -> Conversation:
         """The conversation as it was when an exchange of it was sent."""
         requests = self.exchanges[: bisect_left(self.exchanges, exchange)]
-        answers = self.answers[: bisect_left(self.answers, exchange, key=lambda a: a[0])]
+        answers = self.answers[: bisect_left(self.answers, (exchange,))]
         broken = self.broken[: bisect_left(self.broken, len(answers))]
         return Conversation(self.id, requests, answers, self.label, broken, self.received.before(exchange))
 
@@ -307,14 +307,14 @@ class Conversations:
         for messages in response.choices:
             answer = history.with_answer(messages)
             if answer.items:
-                run = tuple(item.plain for item in answer.items)
+                run = tuple([item.plain for item in answer.items])
                 keys = (
                     *history.whole(answer.plain[-1], answer.exact[-1]),
                     history.near(start, run),
                     history.pair(start, run),
                 )
                 shorter = history.near(start - 1, run) if start else None
-                calls = (history.call(item) for item in answer.items if item.call_id)
+                calls = [history.call(item) for item in answer.items if item.call_id]
                 for key in (*keys, shorter, *calls):
                     if key is not None:
                         self.journal.put(self._owners, key, owner)
@@ -376,7 +376,7 @@ def _good(response: ModelResponse | None) -> ModelResponse | None:
 
 
 def _tool_names(request: ModelRequest) -> frozenset[str]:
-    return frozenset(t.name for t in request.tools if t.name)
+    return frozenset([t.name for t in request.tools if t.name])
 
 
 def _label(request: ModelRequest) -> str:
@@ -390,4 +390,4 @@ def _words_of_user(message: Message) -> str:
     """Text of a message of the user; an empty string if it has none, or is of another role."""
     if message.role != "user":
         return ""
-    return " ".join(without_reminders(p.text) for p in message.parts if isinstance(p, Text))
+    return " ".join([without_reminders(p.text) for p in message.parts if isinstance(p, Text)])

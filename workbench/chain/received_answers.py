@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 
 from workbench.chain._reasoning_replay import content
 from workbench.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse, Part, Source
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 
 _NEIGHBOURS = 8
 """Limit of responses with one call id, equal calls or equal text that are compared, nearest first: counters repeat."""
@@ -28,8 +28,8 @@ class ReceivedAnswer:
 
     def __init__(self, message: Message, exchange: int = -1) -> None:
         self.exchange = exchange
-        self.ids = tuple(c.id for _, c in message.tool_calls() if c.id)
-        self.blocks = tuple(r for _, r in message.reasoning())
+        self.ids = tuple([c.id for _, c in message.tool_calls() if c.id])
+        self.blocks = tuple([r for _, r in message.reasoning()])
         self._message = message
 
     @cached_property
@@ -45,7 +45,7 @@ class ReceivedAnswer:
     @cached_property
     def calls(self) -> tuple[int, ...]:
         """Fingerprints of names and arguments of its calls."""
-        return tuple(call_digest(c) for _, c in self._message.tool_calls())
+        return tuple([call_digest(c) for _, c in self._message.tool_calls()])
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str, int], ...]:
@@ -60,7 +60,7 @@ def without_segments(response: ModelResponse) -> ModelResponse:
     """
     if not response.is_stream:
         return response
-    messages = (replace(message, parts=tuple(map(_without_segments, message.parts))) for message in response.messages)
+    messages = [replace(message, parts=tuple(map(_without_segments, message.parts))) for message in response.messages]
     return replace(response, messages=tuple(messages))
 
 
@@ -129,7 +129,11 @@ class ReceivedAnswers:
 
     def before(self, exchange: int) -> ReceivedAnswers:
         """Responses that had been received when an exchange was sent; shares this index."""
-        end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
+        end = len(self.answers)
+        while end and self.answers[end - 1].exchange == exchange:  # nearly always there is no later one
+            end -= 1
+        if end and self.answers[end - 1].exchange > exchange:
+            end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
         indices = (self._by_id, self._by_calls, self._by_text)
         return ReceivedAnswers(self.answers, *indices, end, self._drops, self._thoughts, self._by_call)
 

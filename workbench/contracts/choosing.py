@@ -15,7 +15,7 @@ from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, Sign
 from workbench.globs import matches_glob
-from workbench.ir import NOTHING, JsonValue
+from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
@@ -93,8 +93,9 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
     server = clues.headers.get("server", "")
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
         return server.removeprefix(SIMULATED), "from the server header of its response"
-    for name, sign in _signs(protocol):
-        if _is_seen(sign, clues):
+    for name, sign in _signs(protocol) if clues.headers or clues.fields else ():
+        found = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
+        if found is not None and (not sign.value or (isinstance(found, str) and matches_glob(found, sign.value))):
             return name, f"from {sign.words} of its response"
     return _by_error(clues.error, protocol) if clues.error else None
 
@@ -104,11 +105,6 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
 def _signs(protocol: str | None) -> tuple[tuple[str, Sign], ...]:
     """(contract, sign) of all whose providers speak a protocol."""
     return tuple((file.name, sign) for file in contracts.outlines() if file.speaks(protocol) for sign in file.signs)
-
-
-def _is_seen(sign: Sign, clues: Clues) -> bool:
-    found: JsonValue = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
-    return found is not None and (not sign.value or (isinstance(found, str) and matches_glob(found, sign.value)))
 
 
 @contracts.forgotten_with

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 
 from workbench.contracts.contract import Fact
@@ -19,7 +18,7 @@ from workbench.contracts.pages import wrap
 from workbench.contracts.places import ALIKE
 from workbench.contracts.relations import Consequence
 from workbench.globs import matches_glob
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import grammar_places, grammars, traits
 
 TYPED, UNTYPED, PASSED_ON, UNKNOWN = "typed", "untyped", "passed-on", "unknown"

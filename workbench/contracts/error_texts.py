@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 from workbench import regex
 from workbench.contracts import loading, pages
 from workbench.contracts.known_texts import KnownText, known_texts, texts_without_rule
 from workbench.contracts.template import Plain, TemplateMatch, plain
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import refusals
 from workbench.protocols.refusals import Complaint, KnownRefusal
 

@@ -194,7 +194,7 @@ class ContractFile:
     def variant(self, clues: Clues) -> tuple[str, str]:
         """The variant of an exchange, and how it was found, in words; ("", "") if there is none."""
         for variant in self.variants:
-            if clues.url and any(matches_glob(clues.url, glob) for glob in variant.urls):
+            if variant.urls and clues.url and any(matches_glob(clues.url, glob) for glob in variant.urls):
                 return variant.name, f"{variant.name} by its URL"
         for variant in self.variants:
             for name, value in variant.params.items():

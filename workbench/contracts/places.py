@@ -140,20 +140,30 @@ def _steps(pointer: str) -> list[str]:
 
 _Child: TypeAlias = "tuple[str | int, JsonValue]"
 _Path: TypeAlias = "tuple[str | int, ...]"
+_Placed: TypeAlias = "tuple[_Path, JsonValue]"
+_Children: TypeAlias = "Callable[[JsonValue], Iterable[_Child]]"
 
 
 def _find(
     value: JsonValue, pointer: str, steps: tuple[str, ...], passes: Callable[[JsonValue], bool] | None = None
 ) -> list[PlacedValue]:
-    level: list[tuple[_Path, JsonValue]] = [((), value)]
+    level: list[_Placed] = [((), value)]
     for step in steps:
-        if step == "**":
-            level = [below for path, each in level for below in _descend(path, each, 0)]
-        else:
-            children = _children_at(step)
-            level = [((*path, key), child) for path, each in level for key, child in children(each)]
-        if not level:
+        names, children = _children_at(step)
+        found: list[_Placed] = []
+        for path, each in level:
+            if names and type(each) is dict:  # as ``children``, without a call
+                for name in names:
+                    if name in each:
+                        found.append(((*path, name), each[name]))
+            elif step == "**":
+                found += _descend(path, each, 0)
+            else:
+                for key, child in children(each):
+                    found.append(((*path, key), child))
+        if not found:
             return []
+        level = found
     if passes is not None:
         level = [each for each in level if passes(each[1])]
     return [PlacedValue("".join((pointer, *(f"/{escape(str(key))}" for key in path))), each) for path, each in level]
@@ -197,13 +207,13 @@ def index_of(step: str, size: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def _children_at(step: str) -> Callable[[JsonValue], Iterable[_Child]]:
-    """The function that finds the children of a value at a step."""
-    if step == "*":
-        return _children
+def _children_at(step: str) -> tuple[tuple[str, ...], _Children]:
+    """Names of the children of an object at a step; () for a wildcard. The function that finds those of any value."""
+    if step in ("*", "**"):
+        return (), _children
     if filtered := _FILTER.fullmatch(step):
-        return partial(_with_text, *filtered.groups())
-    return partial(_by_name, step, _spellings(step))
+        return (), partial(_with_text, *filtered.groups())
+    return _spellings(step), partial(_by_name, step, _spellings(step))
 
 
 def _with_text(key: str, text: str, value: JsonValue) -> Iterable[_Child]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from workbench.contracts.pictures import image_type, longest_side
@@ -51,8 +52,18 @@ def _size(value: JsonValue) -> int:
     return len(value) if isinstance(value, str | list | Mapping) else -1
 
 
+def _is_among(value: JsonValue, known: Sequence[JsonValue]) -> bool:
+    for one in known:  # noqa: SIM110 (asked of each value of each request)
+        if value == one and (type(value) is bool) is (type(one) is bool):  # as ``same``
+            return True
+    return False
+
+
+_pattern = lru_cache(maxsize=1024)(re.compile)
+
+
 def _fits(pattern: str, value: JsonValue) -> bool:
-    return isinstance(value, str) and re.search(pattern, value) is not None
+    return isinstance(value, str) and _pattern(pattern).search(value) is not None
 
 
 def _each(keys: str | list[str]) -> list[str]:
@@ -64,8 +75,8 @@ _ON_NULL = ("is", "in", "type")
 
 SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "is": same,
-    "in": lambda value, known: any(same(value, one) for one in known),
-    "not-in": lambda value, known: not any(same(value, one) for one in known),
+    "in": _is_among,
+    "not-in": lambda value, known: not _is_among(value, known),
     "type": _has_type,
     "not-type": lambda value, types: not _has_type(value, types),
     "above": lambda value, limit: (found := _number(value)) is not None and found > limit,

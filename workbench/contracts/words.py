@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from workbench import limits, plugins, regex
 from workbench.config import resources
 from workbench.contracts.reader import Node
+from workbench.lazy_dataclass import replace
 from workbench.provenance import escape
 from workbench.toolcalls.schemas import SUBTREES
 from workbench.wire import loads

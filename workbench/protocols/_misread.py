@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import Adapter, every, refusals
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim

@@ -360,7 +360,7 @@ class DecodedExchange:
     def place_events(self, numbers: tuple[int, ...]) -> WirePlace:
         """The byte ranges of whole events of the stream."""
         known = [n for n in numbers if 0 <= n < len(self.events)]
-        return WirePlace(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
+        return WirePlace(tuple([(self.events[n].start, self.events[n].end) for n in known]), tuple(numbers))
 
     def _segments(self, segments: tuple[Segment, ...]) -> WirePlace:
         spans = [self.events[s.event].span(s.pointer) for s in segments if s.event < len(self.events)]

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from operator import eq, itemgetter
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
 
@@ -80,6 +80,10 @@ def asked_of(*part_types: type) -> Callable[[Test], Test]:
     return declare
 
 
+ByShape: TypeAlias = tuple[Callable[[Message], Any], Callable[..., object]]
+"""Attribute ``by_shape`` of a test: function that finds the shape of a message, and what is asked of shapes."""
+
+
 class Fold(Protocol):
     """A result that is computed message by message."""
 
@@ -101,6 +105,7 @@ class GrowingHistory:
         texts: their bytes.
         anomalies: (index, anomaly) of their anomalies; pointers are absolute.
         size: number of bytes of the texts.
+        matches: (test, terms) → messages of which the test is true.
     """
 
     def __init__(self) -> None:
@@ -109,7 +114,7 @@ class GrowingHistory:
         self.anomalies: list[tuple[int, Anomaly]] = []
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
-        self._matches: dict[Hashable, Matches] = {}
+        self.matches: dict[Hashable, Matches] = {}
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of messages at the beginning that have these texts."""
@@ -117,7 +122,8 @@ class GrowingHistory:
 
     def append(self, text: bytes, message: Message, anomalies: Iterable[Anomaly]) -> None:
         """Add a message."""
-        self.anomalies += ((len(self.texts), anomaly) for anomaly in anomalies)
+        for anomaly in anomalies:
+            self.anomalies.append((len(self.texts), anomaly))
         self.messages.append(message)
         self.texts.append(text)
         self.size += len(text)
@@ -133,7 +139,7 @@ class GrowingHistory:
         other.size = self.size - sum(map(len, self.texts[length:]))
         other.anomalies = self.anomalies[: self.count_anomalies(length)]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
-        other._matches = {key: found.fork(length) for key, found in self._matches.items()}
+        other.matches = {key: found.fork(length) for key, found in self.matches.items()}
         return other
 
     def prefix(self, length: int) -> HistoryPrefix:
@@ -151,14 +157,14 @@ class GrowingHistory:
         found.read(self.messages)
         return found  # type: ignore[return-value]
 
-    def matching(self, test: Callable[..., object], terms: tuple[Any, ...]) -> list[int]:
-        """Indices of all its messages of which ``test(message, *terms)`` is true, in order."""
-        found = self._matches.get((test, terms))
+    def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> Matches:
+        """The messages of which ``test(message, *terms)`` is true; all of them are asked."""
+        found = self.matches.get((test, terms))
         if found is None:
-            found = self._matches[test, terms] = Matches(test, terms)
+            found = self.matches[test, terms] = Matches(test, terms)
         if found.count < len(self.messages):
             found.read(self.messages)
-        return found.indices
+        return found
 
 
 def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
@@ -181,34 +187,30 @@ class HistoryPrefix(tuple[Message, ...]):
         return self.history.fold(make, *terms)
 
 
-Choose = Callable[[Sequence[Message], int, tuple[Any, ...]], Iterable[int]]
-"""Attribute ``choose`` of a test: indices of the messages, from one on, of which it is true, found in less time."""
-
-
 class Matches:
     """Indices of the messages of which ``test(message, *terms)`` is true, in order.
+
+    A message is not asked if the classes of its parts (``asked_of``) or its shape (``asked_by_shape``) rule it out.
 
     Attributes:
         count: number of messages that were asked.
     """
 
-    __slots__ = ("_key", "_terms", "_test", "count", "indices")
+    __slots__ = ("_by_shape", "_key", "_part_types", "_terms", "_test", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
         self._test, self._terms = test, terms
         self.indices: list[int] = []
         self.count = 0
-        self._key = (test, terms) if terms else test  # one object for all messages
+        self._key = _key(test, terms)  # one object for all messages
+        self._part_types: frozenset[type] | None = getattr(test, "part_types", None)
+        self._by_shape: ByShape | None = getattr(test, "by_shape", None)
 
     def read(self, messages: Sequence[Message]) -> None:
         """Ask the messages that were not asked yet; the argument has all of them."""
-        choose: Choose | None = getattr(self._test, "choose", None)
-        self.indices += choose(messages, self.count, self._terms) if choose else self._ask(messages)
-        self.count = len(messages)
-
-    def _ask(self, messages: Sequence[Message]) -> list[int]:
-        test, terms, key, found = self._test, self._terms, self._key, list[int]()
-        wanted: frozenset[type] | None = getattr(test, "part_types", None)
+        test, terms, key, wanted, by_shape = self._test, self._terms, self._key, self._part_types, self._by_shape
+        find_shape, may = by_shape or (None, None)
+        may_key = may and _key(may, terms)
         for n in range(self.count, len(messages)):
             message = messages[n]
             facts: dict[Any, Any] = {}
@@ -216,18 +218,28 @@ class Matches:
                 if wanted is not None and wanted.isdisjoint(message.part_types):
                     continue
                 facts = message.facts
-            known = facts.get(key, facts)  # as ``fact``, which takes longer
+            if find_shape is not None and may is not None:
+                shape = facts.get(find_shape) or fact(message, find_shape)
+                admits = shape.facts.get(may_key)  # as ``fact``, which takes longer
+                if not (fact(shape, may, *terms) if admits is None else admits):
+                    continue
+            known = facts.get(key, facts)
             if known is facts:
                 known = facts[key] = test(message, *terms)
             if known:
-                found.append(n)
-        return found
+                self.indices.append(n)
+        self.count = len(messages)
 
     def fork(self, length: int) -> Matches:
         """The same for the first messages alone."""
         other = Matches(self._test, self._terms)
         other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
         return other
+
+
+def _key(find: Callable[..., object], terms: tuple[Any, ...]) -> Hashable:
+    """Key under which a fact is kept."""
+    return (find, terms) if terms else find
 
 
 class MergedTurns:
@@ -279,7 +291,7 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
     if type(known) is Message:
         return find(known, *terms)
     facts: dict[Any, Any] = known.facts  # type: ignore[union-attr]
-    key = (find, terms) if terms else find
+    key = (find, terms) if terms else find  # as ``_key``
     found = facts.get(key, facts)
     if found is facts:
         found = facts[key] = find(known, *terms)
@@ -289,7 +301,7 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
 def last_where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> int:
     """Index of the last message of which ``test(message, *terms)`` is true; -1 if it is true of none."""
     if isinstance(messages, HistoryPrefix):
-        found = messages.history.matching(test, terms)
+        found = messages.history.ask(test, terms).indices
         at = bisect_left(found, len(messages))
         return found[at - 1] if at else -1
     return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], test, *terms)), -1)
@@ -299,8 +311,14 @@ def where(
     messages: Sequence[Message], test: Callable[..., object], *terms: Any, start: int = 0
 ) -> Sequence[tuple[int, Message]]:
     """(index, message) of each message of which ``test(message, *terms)`` is true, from an index on."""
-    if isinstance(messages, HistoryPrefix):
-        found = messages.history.matching(test, terms)
+    if type(messages) is HistoryPrefix:
+        history = messages.history
+        matches = history.matches.get((test, terms))
+        if matches is None:
+            matches = history.ask(test, terms)
+        elif matches.count < len(history.messages):  # as ``ask``: some thirty tests ask for each request
+            matches.read(history.messages)
+        found = matches.indices
         if not found or found[-1] < start:
             return ()
         return [(n, messages[n]) for n in found[bisect_left(found, start) : bisect_left(found, len(messages))]]

@@ -174,7 +174,7 @@ class KnownMessages:
             return None
         body = self._body
         protocol, text = body[:2] if body and body.joined is joined else ("", WholeText(joined))
-        texts = [text.between(*found.place(n)) for n in range(found.count)]
+        texts = [text.between(*place) for place in found.places_from(0)]
         members = (*found.before, *(member.move(found.end) for member in found.after))
         fields = self._parts.fields(protocol, form, ((m.name, joined[m.start : m.end]) for m in members))
         request, self._reading = self._read_members(protocol, form, text, found, fields, texts)
@@ -220,7 +220,7 @@ class KnownMessages:
         found = before.outline.resume(kept, text.between(before.outline.place(kept - 1)[1], text.size))
         if found is None:
             return None
-        texts = _NewTexts(known, kept, (text.between(*found.place(n)) for n in range(kept, found.count)))
+        texts = _NewTexts(known, kept, [text.between(*place) for place in found.places_from(kept)])
         try:
             values = before.values_of(found, text)
             reading = self._extend(known, before, found, text, texts) if values is before.values else None
@@ -288,7 +288,8 @@ class KnownMessages:
         for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
             pointer, message = f"/{key}/{n}", known.message
             repeated_message = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
-            history.append(text, repeated_message, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
+            notes = [replace(a, pointer=pointer + a.pointer) for a in known.anomalies] if known.anomalies else ()
+            history.append(text, repeated_message, notes)
         first = len(anomalies)
         anomalies += [anomaly for _, anomaly in history.anomalies[: history.count_anomalies(count)]]
         self._latest = _KnownHistory(history, reader, key, (first, len(anomalies)))
@@ -320,6 +321,6 @@ class KnownMessages:
     def _keep(self, known: _KnownHistory) -> None:
         others = [other for other in self._histories if other.history is not known.history]
         self._histories = [*others[-MOST_HISTORIES + 1 :], known]
-        size = sum(other.history.size for other in self._histories)
+        size = sum([other.history.size for other in self._histories])
         while size > self._most and len(self._histories) > 1:
             size -= self._histories.pop(0).history.size

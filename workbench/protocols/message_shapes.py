@@ -6,7 +6,8 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from workbench.errors import WireError
@@ -46,6 +47,11 @@ class MessageShape:
         self.skeleton = skeleton
         self.facts: dict[Any, Any] = {}
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Keys of all its objects, and the texts of their ``NAMED`` members."""
+        return fact(self, _names)
+
 
 def shape_of(message: Message) -> MessageShape:
     """The shape of a message that may come again."""
@@ -60,16 +66,7 @@ def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:
     """
 
     def declare(test: Test) -> Test:
-        def choose(messages: Sequence[Message], first: int, terms: tuple[Any, ...]) -> Iterator[int]:
-            asked: dict[MessageShape, object] = {}
-            for n in range(first, len(messages)):
-                shape = shape_of(messages[n])
-                if shape not in asked:
-                    asked[shape] = fact(shape, may, *terms)
-                if asked[shape] and fact(messages[n], test, *terms):
-                    yield n
-
-        setattr(test, "choose", choose)  # noqa: B010 (a function has no such attribute by itself)
+        setattr(test, "by_shape", (find_shape, may))  # noqa: B010 (a function has no such attribute by itself)
         return test
 
     return declare
@@ -100,22 +97,19 @@ class _Deeper:
 
 def _key(value: JsonValue, level: int = 0) -> _Key:
     kind = type(value)
-    if kind is str:
-        return kind
-    if kind is dict or kind is list:
-        if level == _DEEPEST:
-            return _Deeper
-        return _key_of_object(value, level) if kind is dict else frozenset([_key(each, level + 1) for each in value])
-    return value if kind is bool else kind
-
-
-def _key_of_object(value: dict[str, JsonValue], level: int) -> _Key:
-    return tuple(
-        [
-            (key, inner if type(inner) is str and key in NAMED else _key(inner, level + 1))
-            for key, inner in value.items()
-        ]
-    )
+    if kind is not dict and kind is not list:
+        return value if kind is bool else kind
+    if level == _DEEPEST:
+        return _Deeper
+    if not isinstance(value, dict):
+        return frozenset(map(_key, value, repeat(level + 1)))
+    members: list[tuple[str, _Key]] = []
+    for key, inner in value.items():
+        if type(inner) is str:
+            members.append((key, inner if key in NAMED else str))
+        else:
+            members.append((key, _key(inner, level + 1)))
+    return tuple(members)
 
 
 def _skeleton(value: JsonValue, level: int = 0) -> Any:
@@ -126,6 +120,17 @@ def _skeleton(value: JsonValue, level: int = 0) -> Any:
     if isinstance(value, list):
         return [_skeleton(each, level + 1) for each in {_key(each, level + 1): each for each in value}.values()]
     return SOME_TEXT if isinstance(value, str) else _SOME_NUMBERS.get(type(value), value)
+
+
+def _names(shape: MessageShape) -> frozenset[str]:
+    names, values = set[str](), [shape.skeleton]
+    for value in values:  # which grows meanwhile
+        if isinstance(value, dict):
+            names.update(value, (text for key in NAMED if isinstance(text := value.get(key), str)))
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+    return frozenset(names)
 
 
 def _skeleton_of_member(key: str, value: JsonValue, level: int) -> Any:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import loads, string_slice_span
+
+_FIRST, _LAST = itemgetter(0), itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,7 @@ class WirePlace:
     @property
     def span(self) -> tuple[int, int] | None:
         """The range from the first to the last byte."""
-        return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
+        return (min(map(_FIRST, self.spans)), max(map(_LAST, self.spans))) if self.spans else None
 
     def cut(self, text: bytes, start: int, end: int) -> WirePlace:
         """Place of characters ``start`` to ``end`` of the text that the strings at this place add up to."""

@@ -189,6 +189,7 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     softened = replace(case, contract=soft_contract(case.contract)) if case.request else case
     if case.carried:
         case.carried.begin(softened)
+        softened.limit(case.carried.start)
     raw_findings = (finding for name in names for finding in run(name, softened))
     found = in_order(softened, without_cut_values(case.decoded.exchange, raw_findings))
     for name in families_for(case, "review"):

@@ -14,7 +14,7 @@ from workbench.contracts import SIMULATED, Breaks, Finding, Severity
 from workbench.ir import ModelResponse
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._context import RuleContext
 from workbench.rules._failure_place import was_judged
 from workbench.rules._request_keys import HISTORIES
@@ -41,6 +41,10 @@ class AcceptedExchange(NamedTuple):
 
 def accepted_by(decoded: DecodedExchange) -> str:
     """The host that accepted a recorded request; an empty string where the recording does not show that."""
+    return fact(decoded, _accepted_by)
+
+
+def _accepted_by(decoded: DecodedExchange) -> str:
     exchange, answer = decoded.exchange, decoded.response
     http = exchange.response
     if decoded.request is None or http is None or answer is None or not 200 <= http.status < 300:
@@ -149,7 +153,7 @@ def _node(case: RuleContext, pointer: str) -> str:
     message = _message(case, pointer)
     if message is None:
         return pointer
-    holder = case.decoded.messages(REQUEST)[message]
+    holder = case.messages[message]
     inside = (holder.absolute(part) for part in holder.parts)
     return next((place for place in inside if _is_in(pointer, place)), holder.pointer)
 
@@ -158,7 +162,7 @@ def _message(case: RuleContext, pointer: str) -> int | None:
     steps = pointer.split("/")
     if len(steps) < 2 or steps[1] not in HISTORIES:
         return None
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     guess = int(steps[2]) if len(steps) > 2 and steps[2].isdecimal() else len(messages)
     if guess < len(messages) and messages[guess].pointer and _is_in(pointer, messages[guess].pointer):
         return guess
@@ -188,7 +192,7 @@ def _neighbours(case: RuleContext, pointer: str) -> tuple[str, ...]:
     message = _message(case, pointer)
     if message is None:
         return ()
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     return tuple(m.role for m in (*messages[max(0, message - 1) : message], *messages[message + 1 : message + 2]))
 
 

@@ -6,8 +6,7 @@ compared with an earlier request. The result of the pass replaces it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from workbench.lazy_dataclass import replace
 from workbench.protocols import DecodedExchange
 from workbench.rules.inspection import Detail, InspectedExchange, Inspector
 

@@ -34,8 +34,8 @@ _CHOICES = ("tool_choice", "function_call")
 
 def base(decoded: DecodedExchange) -> str:
     """The pointer of the body itself, where it may be in an envelope."""
-    messages = decoded.messages(REQUEST)
-    pointer = messages[0].pointer if messages else ""
+    request = decoded.request
+    pointer = request.messages[0].pointer if request and request.messages else ""
     return ENVELOPE if pointer.startswith(ENVELOPE) and _ENVELOPED.match(pointer) else ""
 
 

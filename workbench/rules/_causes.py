@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import repeat
 
 from workbench.contracts import Basis, Contradiction, Finding
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.rules._carried_findings import CarriedFindings, FindingLog, FindingsOfRows, in_wire, likeness, made_for
 

@@ -48,7 +48,9 @@ class RuleContext:
             again.
         asked: what rules begin with whose findings alone are wanted ("closure"); None for those of all.
         start: index of the first message that ``suspects`` and similar members yield: earlier ones are already checked.
-        chain: closure and ledger, as far as they were needed.
+        chain: closure and ledger, as far as they were needed, and the case ``limit`` made ("recent").
+        request, response: of ``decoded``.
+        messages: those of the request.
     """
 
     decoded: DecodedExchange
@@ -65,7 +67,16 @@ class RuleContext:
     asked: frozenset[str] | None = None
     start: int = 0
     chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    request: ModelRequest | None = field(init=False, repr=False, compare=False)
+    response: ModelResponse | None = field(init=False, repr=False, compare=False)
+    messages: tuple[Message, ...] = field(init=False, repr=False, compare=False)
     _beside: list[KnownFields | None] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        put, decoded = object.__setattr__, self.decoded
+        put(self, "request", decoded.request)
+        put(self, "response", decoded.response)
+        put(self, "messages", decoded.request.messages if decoded.request else ())
 
     @property
     def closure(self) -> Closure:
@@ -117,14 +128,6 @@ class RuleContext:
         return known
 
     @property
-    def request(self) -> ModelRequest | None:
-        return self.decoded.request
-
-    @property
-    def response(self) -> ModelResponse | None:
-        return self.decoded.response
-
-    @property
     def status(self) -> int:
         """HTTP status of the response; 0 if none was recorded."""
         http = self.decoded.exchange.response
@@ -137,7 +140,7 @@ class RuleContext:
 
     def suspects(self, test: Callable[..., object], *terms: object) -> Sequence[tuple[int, Message]]:
         """(index, message) of the messages, from ``start`` on, for which ``test(message, *terms)`` is true."""
-        return where(self.decoded.messages(REQUEST), test, *terms, start=self.start)
+        return where(self.messages, test, *terms, start=self.start)
 
     @property
     def lines(self) -> Sequence[CallLine]:
@@ -159,15 +162,12 @@ class RuleContext:
         """Entries of reasoning that is sent as it was received, by its first part, from ``start`` on."""
         return self.ledger.genuine_from(self.start) if self.start else self.ledger.genuine
 
-    @property
-    def recent(self) -> RuleContext:
-        """The same case, limited to messages that are not completely checked yet."""
-        first = self.carried.start if self.carried else 0
-        if not first:
-            return self
-        if "recent" not in self.chain:
-            self.chain["recent"] = replace(self, start=first)
-        return self.chain["recent"]  # type: ignore[no-any-return]
+    def limit(self, start: int) -> None:
+        """Note that checks of messages need the case from this message on alone (``of_messages``)."""
+        if start:
+            recent = replace(self, start=start)
+            recent.chain.update(self.chain)
+            self.chain["recent"] = recent
 
     @property
     def request_anomalies(self) -> Sequence[Anomaly]:

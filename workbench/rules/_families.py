@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from types import ModuleType
 
 from workbench import plugins
 from workbench.ir import Message, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST
+from workbench.protocols import asked_of, last_where
 from workbench.rules._context import Rule, RuleContext
 
 _PACKAGE = "workbench.rules"
@@ -30,11 +30,12 @@ def _has_earlier(case: RuleContext) -> bool:
 
 def _uses_tools(case: RuleContext) -> bool:
     answered = case.response.messages if case.response else ()
-    return any(map(_is_of_tools, (*case.decoded.messages(REQUEST), *answered)))
+    return last_where(case.messages, _is_of_tools) >= 0 or any(map(_is_of_tools, answered))
 
 
+@asked_of(ToolCallIR, ToolResultIR)
 def _is_of_tools(message: Message) -> bool:
-    return any(isinstance(part, ToolCallIR | ToolResultIR) for part in message.parts)
+    return any([isinstance(part, ToolCallIR | ToolResultIR) for part in message.parts])
 
 
 def _is_itemized(case: RuleContext) -> bool:
@@ -83,27 +84,16 @@ def families() -> Mapping[str, ModuleType]:
     return {name: family(name) for name in plugins.names(_PACKAGE)}
 
 
-def family(name: str) -> ModuleType:
-    """The module of a family."""
-    return plugins.load(_PACKAGE, name)
+family: Callable[[str], ModuleType] = partial(plugins.load, _PACKAGE)
+"""The module of a family, by its name."""
 
 
-def families_for(case: RuleContext, function: str) -> Iterator[str]:
+def families_for(case: RuleContext, function: str) -> Sequence[str]:
     """Names of the families with a function ("check", "review") that may find something in an exchange."""
-    known: dict[_Trait, bool] = {}
-    for name in families_with(function):
-        if case.asked is not None and function == "check" and not _is_of(name, case.asked):
-            continue
-        needs = _needs_of(name)
-        if needs is None:
-            yield name
-            continue
-        for trait in needs:
-            if trait not in known:
-                known[trait] = trait(case)
-            if known[trait]:
-                yield name
-                break
+    names = _names_with(function, tuple([trait(case) for trait in _traits_for(function)]))
+    if case.asked is None or function != "check":
+        return names
+    return [name for name in names if _is_of(name, case.asked)]
 
 
 @cache
@@ -113,6 +103,19 @@ def _is_of(name: str, asked: frozenset[str]) -> bool:
 
 
 @cache
+def _traits_for(function: str) -> tuple[_Trait, ...]:
+    """The traits that decide which families with a function are asked."""
+    return tuple(dict.fromkeys(trait for name in families_with(function) for trait in _needs_of(name) or ()))
+
+
+@cache
+def _names_with(function: str, has: tuple[bool, ...]) -> Sequence[str]:
+    """Names of the families for an exchange, by whether it has each of these traits."""
+    there = {trait for trait, is_there in zip(_traits_for(function), has, strict=True) if is_there}
+    needs = {name: _needs_of(name) for name in families_with(function)}
+    return tuple(name for name, wanted in needs.items() if wanted is None or not there.isdisjoint(wanted))
+
+
 def _needs_of(name: str) -> Sequence[_Trait] | None:
     return None if name in plugins.third_party(_PACKAGE) else _NEEDS.get(name)
 

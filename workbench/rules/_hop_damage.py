@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from workbench.contracts import FaultOrigin, Finding, Severity
 from workbench.diff import ContentLoss, content_losses
 from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of, is_inside
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._context import Rule, RuleContext

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from workbench.contracts import BESIDE, Basis, Finding, Severity, WireOrder
 from workbench.fingerprint import ANSWERING
-from workbench.ir import Carrier, Message
+from workbench.ir import Carrier, Message, ModelRequest
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, HistoryPrefix
@@ -61,7 +61,7 @@ def of_messages(check: Check) -> Check:
     @wraps(check)
     def look_at_recent(case: RuleContext) -> Iterator[Finding]:
         is_marked = case.carried is not None
-        for finding in check(case.recent):
+        for finding in check(case.chain.get("recent", case)):
             yield replace(finding, order=_REPEATED) if is_marked and finding.side == REQUEST else finding
 
     return look_at_recent
@@ -106,7 +106,7 @@ class _LogInUse:
 
     def point(self, length: int) -> _Point:
         """Where a request with so many messages begins."""
-        return self.points[bisect_right(self.points, length, key=lambda point: point.needs) - 1]
+        return self.points[bisect_right(self.points, (length, inf)) - 1]  # as of their ``needs`` alone
 
     def first(self, point: _Point) -> _LogInUse:
         """The beginning of it, to continue it in another way."""
@@ -218,7 +218,7 @@ class KnownFindings:
         self._key = _key(case) if self._is_plain(case) else None
         if self._key is None:
             return
-        known, length = self._lane.known.get(self._key), len(case.decoded.messages(REQUEST))
+        known, length = self._lane.known.get(self._key), len(case.messages)
         if known is None or not case.earlier.exchanges or self._lane.last != case.earlier.exchanges[-1]:
             self._known = _LogInUse(FindingLog(), [_NOTHING])
             return
@@ -237,7 +237,7 @@ class KnownFindings:
 
     def finish(self, case: RuleContext, found: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of the exchange, including the known ones; those that hold for later exchanges are kept."""
-        known, count, length = self._known, self._point.logged, len(case.decoded.messages(REQUEST))
+        known, count, length = self._known, self._point.logged, len(case.messages)
         if self._is_final:
             if known is not None and self._key is not None:
                 if count == len(known.log.findings):
@@ -258,7 +258,7 @@ class KnownFindings:
             if not known.points[-1].settled and not known.log.findings:
                 known.fields = self._log_fields(case, known.log, [f for n, f in by_message if n == BESIDE])
             known.log.add((n, f) for n, f in new if n < end)
-            length = len(case.decoded.messages(REQUEST))
+            length = len(case.messages)
             known.points.append(_Point(length, end, len(known.log.findings)))
 
     def _log_fields(self, case: RuleContext, log: FindingLog, found: Sequence[Finding]) -> ListOutline | None:
@@ -285,19 +285,9 @@ def _is_of_fields_alone(finding: Finding) -> bool:
     return "line" not in finding.values and finding.basis is not Basis.COMMON
 
 
-def with_known(case: RuleContext, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> RuleContext:
-    """The case of a recorded exchange, with the known findings on the history of its request.
-
-    Args:
-        is_plain, is_final: as for ``KnownFindings``.
-    """
-    lane = lane_of(case)
-    return replace(case, carried=KnownFindings(lane, is_plain, is_final=is_final) if lane else None)
-
-
 def _last_settled(case: RuleContext, start: int, end: int) -> int:
     """The latest beginning of a turn of the model, up to a message, with some of its turns behind it."""
-    messages, turns = case.decoded.messages(REQUEST), 0
+    messages, turns = case.messages, 0
     for n in range(len(messages) - 1, start, -1) if end > start else ():
         if messages[n].role in ANSWERING and messages[n - 1].role not in ANSWERING:
             turns += 1
@@ -314,12 +304,11 @@ def _first_change(case: RuleContext, known: _LogInUse) -> float:
     return min(islice(changes, known.seen, None), default=inf)
 
 
-def lane_of(case: RuleContext) -> LaneFindings | None:
-    """Known findings on the history of a request; None if the request does not own its history."""
-    messages, request = case.decoded.messages(REQUEST), case.request
-    if not isinstance(messages, HistoryPrefix) or request is None or request.previous_id:
+def lane_of(request: ModelRequest | None, conversation: int) -> LaneFindings | None:
+    """Findings of a conversation on the history of a request; None if the request does not own its history."""
+    if request is None or request.previous_id or not isinstance(request.messages, HistoryPrefix):
         return None
-    return messages.fold(_Lanes).lane(case.earlier.id)
+    return request.messages.fold(_Lanes).lane(conversation)
 
 
 def _key(case: RuleContext) -> Hashable:
@@ -337,7 +326,8 @@ def _outcome(case: RuleContext) -> Hashable:
     exchange, answer, accepted = case.decoded.exchange, case.response, case.accepted
     if exchange.state is State.OPEN or _is_refused(case):
         return None
-    if case.hops.hop or case.hops.outer or case.hops.inner:
+    hops = case.hops
+    if hops.hop or hops.outer or hops.inner:
         return None
     witness = accepted_by(case.decoded) if case.is_recorded else ""
     if witness and accepted is None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from workbench import regex
 from workbench.chain import Fate, ToolLink, fates, lost_parts, request_tool_results
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object
 from workbench.provenance import unescape

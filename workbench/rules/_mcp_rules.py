@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import place_in_response
 from workbench.rules._context import Rule

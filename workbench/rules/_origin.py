@@ -300,7 +300,7 @@ def _reasoning(case: RuleContext, finding: Finding) -> str:
     for entry in reversed(case.ledger.entries):
         if entry.message is None or entry.received_in is None or entry.is_bare:
             continue
-        if is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):
+        if is_in(finding.pointer, case.messages[entry.message].pointer):
             first = "this is the first request that does not send it back unchanged"
             received_words = f"exchange {entry.received_in + 1} returned it; {first}"
             return " · ".join(filter(None, (received_words, dropped_reasoning(case, entry.call_ids))))

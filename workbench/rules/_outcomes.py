@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from workbench import regex
 from workbench.errors import WireError
@@ -124,7 +125,11 @@ class ResultOutcome(enum.Enum):
     @property
     def is_failed(self) -> bool:
         """True if the tool did not do what was requested."""
-        return self in (ResultOutcome.FAILED, ResultOutcome.NOT_FOUND)
+        return self in FAILURES
+
+
+FAILURES: Final = (ResultOutcome.FAILED, ResultOutcome.NOT_FOUND)
+"""Outcomes where the tool did not do what was requested."""
 
 
 class ResultReading(NamedTuple):
@@ -246,8 +251,8 @@ def _value(text: str) -> JsonValue:
 def _is_failure(value: JsonValue, text: str) -> bool:
     if value is None:
         ends = (text,) if len(text) <= _READ else (text[:_READ], text[-_READ:])
-        return any(_may_say_status(end) and _FAILURE_LINE.search(end) for end in ends)
-    return any(_says_failure(candidate) for candidate in _objects(value))
+        return any([_may_say_status(end) and _FAILURE_LINE.search(end) for end in ends])
+    return any(map(_says_failure, _objects(value)))
 
 
 def _may_say_status(text: str) -> bool:
@@ -256,11 +261,11 @@ def _may_say_status(text: str) -> bool:
     return "exit" in low or "return" in low or not text.isascii()
 
 
-def _objects(value: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
+def _objects(value: JsonValue) -> Sequence[Mapping[str, JsonValue]]:
     """The object that a result is, and those that it is wrapped around."""
-    if isinstance(value, Mapping):
-        yield value
-        yield from (inner for key in _NEST if isinstance(inner := value.get(key), Mapping))
+    if not isinstance(value, dict):
+        return ()
+    return [value, *(inner for key in _NEST if isinstance(inner := value.get(key), dict))]
 
 
 def _says_failure(value: Mapping[str, JsonValue]) -> bool:
@@ -281,10 +286,11 @@ def _says_failure(value: Mapping[str, JsonValue]) -> bool:
 
 
 def _is_pending(value: JsonValue) -> bool:
-    states = (
-        state for candidate in _objects(value) for state in map(candidate.get, _STATE_KEYS) if isinstance(state, str)
-    )
-    return any(PENDING_WORDS.match(state) for state in states)
+    for candidate in _objects(value):
+        for state in map(candidate.get, _STATE_KEYS):
+            if isinstance(state, str) and PENDING_WORDS.match(state):
+                return True
+    return False
 
 
 def _is_empty(value: JsonValue) -> bool:

@@ -10,7 +10,7 @@ from itertools import takewhile
 from workbench import regex
 from workbench.chain import Entry
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST, last_where
+from workbench.protocols import REQUEST, asked_of, last_where
 from workbench.rules._context import RuleContext
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING, Carrier.REASONING_BLOCK)
@@ -23,9 +23,10 @@ def stand_ins(case: RuleContext) -> frozenset[str]:
     return frozenset((*plain, *(b64encode(value.encode()).decode() for value in plain)))
 
 
+@asked_of(Reasoning)
 def has_reasoning(message: Message) -> bool:
     """It carries reasoning."""
-    return any(True for _ in message.reasoning())
+    return Reasoning in map(type, message.parts)
 
 
 def sent_reasoning(
@@ -39,14 +40,14 @@ def sent_reasoning(
 
 def turn_from(case: RuleContext, start: int) -> list[NodeRef]:
     """The parts of a run of assistant messages: neighbours of one role are one turn."""
-    role, messages = case.contract.closure.call_role, case.decoded.messages(REQUEST)
+    role, messages = case.contract.closure.call_role, case.messages
     run = takewhile(lambda n: messages[n].role == role, range(start, len(messages)))
     return [NodeRef(REQUEST, n, k) for n in run for k in range(len(messages[n].parts))]
 
 
 def last_turn(case: RuleContext) -> list[NodeRef]:
     """The parts of the last turn of the model."""
-    role, messages = case.contract.closure.call_role, case.decoded.messages(REQUEST)
+    role, messages = case.contract.closure.call_role, case.messages
     start = len(messages)
     while start and messages[start - 1].role != role:
         start -= 1
@@ -57,7 +58,7 @@ def last_turn(case: RuleContext) -> list[NodeRef]:
 
 def loop_start(case: RuleContext) -> int:
     """The last message in which somebody else than the model said something, beside tool results; -1 if none did."""
-    return last_where(case.decoded.messages(REQUEST), _is_said, case.contract.closure.call_role)
+    return last_where(case.messages, _is_said, case.contract.closure.call_role)
 
 
 def _is_said(message: Message, role: str) -> bool:

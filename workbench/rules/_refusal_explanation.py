@@ -7,7 +7,6 @@ cause of the refusal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from workbench.chain import CallState
 from workbench.contracts import (
@@ -28,7 +27,7 @@ from workbench.contracts import (
 )
 from workbench.errors import WireError
 from workbench.ir import ApiError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal, complaint_of
 from workbench.rules._context import Rule, RuleContext

@@ -29,7 +29,7 @@ from workbench.contracts import (
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, shape_of, text_of
+from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, shape_of, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
 from workbench.rules._context import RuleContext
@@ -120,11 +120,7 @@ class _Question:
 
     def values(self, value: JsonValue) -> tuple[PlacedValue, ...]:
         """What they are about in a message that is this value."""
-        return tuple(self.search.values(value)) if passes_filter(self.which, value) else ()
-
-    def is_for(self, message: Message) -> bool:
-        """They are about messages of its role."""
-        return not self.roles or message.role in self.roles
+        return tuple(self.search.values(value)) if not self.which or passes_filter(self.which, value) else ()
 
 
 class OnMessages:
@@ -273,7 +269,7 @@ def _is_of_place(case: RuleContext, place: Place, message: Message) -> bool:
     number = place.steps[1]
     if number.startswith("*"):
         return True
-    last = case.decoded.messages(REQUEST)[-1].pointer.rpartition("/")[2]
+    last = case.messages[-1].pointer.rpartition("/")[2]
     index = index_of(number, int(last) + 1) if last.isdecimal() else None
     return message.pointer.rpartition("/")[2] == str(index)
 
@@ -288,15 +284,16 @@ def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
 
 
 def _hits_of_decoded(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in enumerate(case.messages):
         value = _value(case, n, message)
         for number, question in enumerate(query.questions):
-            if question.is_for(message) and (values := question.values(value)):
+            is_for = not question.roles or message.role in question.roles
+            if is_for and (values := question.values(value)):
                 yield number, message, values
 
 
 def _is_kept(case: RuleContext) -> bool:
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     return bool(messages) and text_of(messages[0]) is not None
 
 
@@ -317,23 +314,23 @@ def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[
     numbers = fact(shape_of(message), _may_hit, query)
     if not numbers:
         return ()
-    numbered = ((number, query.questions[number]) for number in numbers)
-    hits = ((number, fact(message, _hits, question)) for number, question in numbered if question.is_for(message))
-    return tuple(hit for hit in hits if hit[1])
+    found = list[tuple[int, tuple[PlacedValue, ...]]]()
+    for number in numbers:
+        question = query.questions[number]
+        is_for = not question.roles or message.role in question.roles
+        if is_for and (values := fact(message, _hits, question)):
+            found.append((number, values))
+    return tuple(found)
 
 
 def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
-    return question.values(_parse(text_of(message) or b"null"))
+    text = text_of(message) or b"null"
+    return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))
 
 
 def _may_be_about(shape: MessageShape, question: _Question) -> bool:
     is_told = question.which.startswith(_BY_NAMED)
     return (not is_told or passes_filter(question.which, shape.skeleton)) and question.search.may_find(shape.skeleton)
-
-
-def _parse(text: bytes) -> JsonValue:
-    """The value of a message. A short one is kept for the next question: each asks all messages of a request."""
-    return _parse_short(text) if len(text) <= _SHORT else loads(text)
 
 
 _SHORT, _KEPT = 16 * 1024, 64
@@ -342,6 +339,7 @@ _SHORT, _KEPT = 16 * 1024, 64
 
 @lru_cache(maxsize=_KEPT)
 def _parse_short(text: bytes) -> JsonValue:
+    """The value of a message, which is kept for the next question: each asks all messages of a request."""
     return loads(text)
 
 

@@ -11,7 +11,7 @@ from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef, ToolResult
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, asked_of, fact
 from workbench.rules._context import RuleContext
-from workbench.rules._outcomes import ResultOutcome, ResultReading, classify, kind_of, without_echoes
+from workbench.rules._outcomes import FAILURES, ResultOutcome, ResultReading, classify, kind_of, without_echoes
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(
@@ -65,7 +65,7 @@ def steps(case: RuleContext) -> list[PastCall]:
 
     Of a conversation that continues, those since the user last spoke: earlier requests told of the others.
     """
-    messages, start = case.decoded.messages(REQUEST), _start(case)
+    messages, start = case.messages, _start(case)
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
     results = {line.call: line.results[0] for line in lines}
     found: list[PastCall] = []
@@ -87,7 +87,7 @@ def steps(case: RuleContext) -> list[PastCall]:
 
 def has_repeated_call(case: RuleContext) -> bool:
     """Two calls of ``steps`` are the same: what takes no more than a look."""
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     if isinstance(messages, HistoryPrefix):
         calls = messages.fold(_RepeatedCalls)
     else:
@@ -134,7 +134,7 @@ def _start(case: RuleContext) -> int:
 
 
 def _digests(message: Message) -> tuple[int, ...]:
-    return tuple(call_digest(call, is_loose=True) for _, call in message.tool_calls())
+    return tuple([call_digest(call, is_loose=True) for _, call in message.tool_calls()])
 
 
 def _outcomes(message: Message) -> Mapping[int, ResultReading]:
@@ -145,8 +145,8 @@ def _outcomes(message: Message) -> Mapping[int, ResultReading]:
 @asked_of(ToolResultIR)
 def failures(message: Message) -> int:
     """Number of its results that report a failure, or nothing."""
-    kinds = (kind_of(result) for _, result in message.tool_results())
-    return sum(kind.is_failed or kind is ResultOutcome.EMPTY for kind in kinds)
+    kinds = [kind_of(result) for _, result in message.tool_results()]
+    return sum([kind in FAILURES or kind is ResultOutcome.EMPTY for kind in kinds])
 
 
 @asked_of(Text)

@@ -44,5 +44,5 @@ def before(case: RuleContext) -> DecodedExchange | None:
 
 def _cut(case: RuleContext, last: DecodedExchange | None) -> str:
     """True if the history has become shorter: it was trimmed or compacted, and the damage is no single slip."""
-    was, now = len(last.messages(REQUEST)) if last else 0, len(case.decoded.messages(REQUEST))
+    was, now = len(last.messages(REQUEST)) if last else 0, len(case.messages)
     return f": the history was shortened from {was} to {now} messages" if now < was else ""

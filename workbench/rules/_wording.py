@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from workbench import limits
 from workbench.contracts import EnforcedCheck, Finding, Severity
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._context import Rule, RuleContext
 from workbench.toolcalls.schemas import LISTS, MAPS
@@ -46,7 +46,11 @@ def as_warning(finding: Finding) -> Finding:
 def enforced_exactly(case: RuleContext, rule: Rule, *whens: str) -> EnforcedCheck | None:
     """The provider's check of exactly this fault, whichever of its names is known; None for one of another fault."""
     checks = case.contract.checks_of(rule.slug)
-    return next((check for when in whens for check in checks if check.when == when), None)
+    for when in whens if checks else ():
+        for check in checks:
+            if check.when == when:
+                return check
+    return None
 
 
 def by_term(

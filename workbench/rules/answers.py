@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, ErrorPlace, Finding, Severity, find_matches
 from workbench.errors import WireError
 from workbench.ir import ApiError
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal

@@ -82,10 +82,10 @@ REPLAYED, REPLAYED_NULL = "replayed", "replayed-null"
 @asked_of(ToolCallIR)
 def _is_replayed_wrong(message: Message, protocol: str | None, strict: bool) -> bool:
     """Some call is in the wrong container, does not parse, or is what only some providers look for."""
-    return any(
-        c.error is not None or _is_wrong_container(protocol, c) or (strict and _is_text_of_no_object(c))
-        for _, c in message.tool_calls()
-    )
+    for _, call in message.tool_calls():
+        if call.error is not None or _is_wrong_container(protocol, call) or (strict and _is_text_of_no_object(call)):
+            return True
+    return False
 
 
 def _is_text_of_no_object(call: ToolCallIR) -> bool:
@@ -192,7 +192,7 @@ def _is_followed(case: RuleContext, ref: NodeRef) -> bool:
 
 def _last_calls(decoded: DecodedExchange, side: str) -> tuple[int, ...]:
     """Number of the part that is the last call of each message, -1 if a message has none."""
-    return tuple(max((n for n, _ in message.tool_calls()), default=-1) for message in decoded.messages(side))
+    return tuple([max([n for n, _ in message.tool_calls()], default=-1) for message in decoded.messages(side)])
 
 
 def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:

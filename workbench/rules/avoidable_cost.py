@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench import limits, protocols
 from workbench.chain import marks
 from workbench.contracts import Contract, FaultOrigin, Finding, Severity, matches
 from workbench.ir import ModelRequest, Usage
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._body import fact_of_fields
 from workbench.rules._context import Rule, RuleContext

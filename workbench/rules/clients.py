@@ -7,13 +7,13 @@ are asked where the decoder noticed something odd, and where calls are in a form
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
-from workbench.ir import JsonValue, ToolCallIR
+from workbench.ir import JsonValue, ModelResponse, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, Traits
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._wording import quote
@@ -114,17 +114,28 @@ def _is_odd(case: RuleContext) -> bool:
     answer = case.response
     if answer is None:
         return False
-    from workbench.protocols.clients import declared_calls, policies
-
-    if not policies(case.decoded.protocol or ""):
-        return False
+    traits = _traits(case)
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
-    if _traits(case).end_repeats_calls:
-        return bool(answer.anomalies) or not _has_whole_end(case) or _final_calls(case) != len(declared_calls(answer))
-    if not _traits(case).clients_build_all:
-        return bool(answer.anomalies or len(answer.messages) > 1 or any(call.error or call.raw for call in calls))
-    is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
-    return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
+    if traits.end_repeats_calls:
+        is_odd = bool(answer.anomalies) or not _has_whole_end(case) or _final_calls(case) != _count_declared(answer)
+    elif not traits.clients_build_all:
+        is_odd = bool(answer.anomalies) or len(answer.messages) > 1 or any([call.error or call.raw for call in calls])
+    else:
+        is_odd = not _OFTEN_MISREAD.isdisjoint([noticed.slug for noticed in answer.anomalies])
+        is_odd = is_odd or any([call.format == _LEGACY or _lacks_index(case, call) for call in calls])
+    return is_odd and _has_clients(case.decoded.protocol or "")
+
+
+def _has_clients(protocol: str) -> bool:
+    from workbench.protocols.clients import policies
+
+    return bool(policies(protocol))
+
+
+def _count_declared(answer: ModelResponse) -> int:
+    from workbench.protocols.clients import declared_calls
+
+    return len(declared_calls(answer))
 
 
 def _final_response(case: RuleContext) -> dict[str, JsonValue] | None:

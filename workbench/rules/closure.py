@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench import regex
 from workbench.chain import CallLine, CallState, Flaw
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.limits import MOST_NAMED
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
@@ -119,7 +119,7 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
 
 def _is_foreign(message: Message, expected_role: str) -> bool:
     """True for a message with the role, or with a block, of tool results in another protocol."""
-    return _has_foreign_role(message, expected_role) or any(isinstance(p, Opaque) for p in message.parts)
+    return _has_foreign_role(message, expected_role) or Opaque in map(type, message.parts)
 
 
 def _has_foreign_role(message: Message, expected_role: str) -> bool:
@@ -144,7 +144,7 @@ def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:
 
 
 def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     nearest = range(ref.message - 1, max(-1, ref.message - MOST_RESULTS), -1)
     other = next((messages[n] for n in nearest if not any(messages[n].tool_results())), None)
     after_calls = other is not None and any(other.tool_calls())
@@ -158,7 +158,7 @@ def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
 
 def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     if ref.side == REQUEST and (_is_refused_for_it(case) or _ends_with_results(case)):
-        is_last = ref.message + 1 == len(case.decoded.messages(REQUEST))
+        is_last = ref.message + 1 == len(case.messages)
         return _missing(case, line, ref, when=AT_END if is_last else "")
     return case.at(PENDING, ref, f"{_call(line)} is pending: no result yet")
 
@@ -170,7 +170,7 @@ def _evidence(case: RuleContext, line: CallLine) -> str:
     """Note of the closure; a message is named with its pointer, since providers count from zero."""
     if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
         return line.note
-    messages, numbers_done = case.decoded.messages(REQUEST), set()
+    messages, numbers_done = case.messages, set()
 
     def with_pointer(match: re.Match[str]) -> str:
         number = int(match[1])
@@ -222,7 +222,7 @@ def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
     ids_text = ", ".join(open_calls[:MOST_NAMED])
     if len(open_calls) > MOST_NAMED:
         ids_text += f" and {len(open_calls) - MOST_NAMED:,} more"
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     values = {"id": line.id or "", "ids": ids_text, "next": str(fact(case.decoded, _next_other, turn))}
     if case.contract.closure.placement is Placement.NEXT_MESSAGE:
         known = known_values(messages[turn].pointer, case.decoded, case.contract, None)
@@ -275,9 +275,9 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     elif flaw is Flaw.ID_MISMATCH:
         yield from _mismatch(case, line)
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
-        between = case.decoded.messages(REQUEST)[line.between]
+        between = case.messages[line.between]
         message = f"a message of role {quote(between.role)} separates {_call(line)} from its result"
-        values = {**_open_turn(case, line), "before": case.decoded.messages(REQUEST)[line.between - 1].role}
+        values = {**_open_turn(case, line), "before": case.messages[line.between - 1].role}
         yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=values)
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
         message = f"content comes before the result of {_call(line)}; tool results must come first in the message"

@@ -35,7 +35,7 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
     if case.request is None or case.request.previous_id or answer.error or not answer.is_complete:
         return
     calls = [call for message in answer.messages for _, call in message.tool_calls()]
-    recent, ids = case.decoded.messages(REQUEST)[-LOOKED_BACK:], {call.id for call in calls if call.id}
+    recent, ids = case.messages[-LOOKED_BACK:], {call.id for call in calls if call.id}
     if not calls or any(result.tool_call_id in ids for message in recent for _, result in message.tool_results()):
         return
     answer_text, digests = "".join(filter(None, map(visible_text, answer.messages))).strip(), {*map(call_digest, calls)}

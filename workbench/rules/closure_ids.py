@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
@@ -71,26 +72,34 @@ def _has_nameless(message: Message) -> bool:
     return any(not result.name for _, result in message.tool_results())
 
 
-def _ids(message: Message) -> Iterator[tuple[int, str, str | None]]:
+def _ids(message: Message) -> list[tuple[int, str, str | None]]:
     """(part index, field, id) of every call and every result."""
+    found = list[tuple[int, str, str | None]]()
     for k, part in enumerate(message.parts):
         if isinstance(part, ToolCallIR) and not part.is_server:
-            yield k, "id", part.id
+            found.append((k, "id", part.id))
         elif isinstance(part, ToolResultIR) and not part.is_server:
-            yield k, "tool_call_id", part.tool_call_id
+            found.append((k, "tool_call_id", part.tool_call_id))
+    return found
 
 
 @asked_of(ToolCallIR, ToolResultIR)
 def _is_odd(message: Message, length: int | None, pattern: str, needs_ids: bool) -> bool:
     """Some id is absent although the protocol needs it, or not of the form that is wanted."""
-    ids = [value for _, _, value in _ids(message)]
-    return any(_is_too_long(i, length) or _is_of_other_form(i, pattern) if i else needs_ids for i in ids)
+    for _, _, value in _ids(message):
+        if not value:
+            if needs_ids:
+                return True
+        elif _is_too_long(value, length) or _is_of_other_form(value, pattern):
+            return True
+    return False
 
 
 def _is_too_long(value: str, length: int | None) -> bool:
     return length is not None and len(value) > length
 
 
+@lru_cache(maxsize=1024)
 def _is_of_other_form(value: str, pattern: str) -> bool:
     return bool(pattern) and not re.fullmatch(pattern, value)
 

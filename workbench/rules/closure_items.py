@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._nodes import item_id, item_kind
@@ -82,7 +82,7 @@ def _server_calls(case: RuleContext, pattern: str) -> Iterator[Finding]:
 
 @asked_of(ToolCallIR)
 def _has_server_call(message: Message) -> bool:
-    return any(isinstance(p, ToolCallIR) and p.is_server for p in message.parts)
+    return any([isinstance(p, ToolCallIR) and p.is_server for p in message.parts])
 
 
 def _server_results(case: RuleContext) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _open_server_calls(case: RuleContext) -> Iterator[Finding]:
     A turn that paused is sent back with its open call as the last one, and code that the provider runs waits for the
     results of the client's tools that it calls.
     """
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     for n, message in case.suspects(_has_server_call):
         following = messages[n + 1 :]
         is_waiting = any(isinstance(p, ToolResultIR) for m in following[:1] for p in m.parts) or not following
@@ -123,4 +123,4 @@ def _open_server_calls(case: RuleContext) -> Iterator[Finding]:
 
 @asked_of(ToolCallIR, ToolResultIR)
 def _has_server_part(message: Message) -> bool:
-    return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
+    return any([isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, NodeRef, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
@@ -50,9 +50,17 @@ def _odd_messages(case: RuleContext) -> Iterator[Finding]:
 
 def _is_odd(message: Message) -> bool:
     """True if the message is empty, contains blank text, or has a result with media or without content."""
-    results = [result.content for _, result in message.tool_results()]
-    media = (isinstance(part, Media) for content in results for part in content)
-    return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(media)
+    for part in message.parts:
+        if isinstance(part, Text):
+            if not part.text.strip():
+                return True
+        elif isinstance(part, ToolResultIR) and not part.is_server and (not part.content or _has_media(part)):
+            return True
+    return not message.parts
+
+
+def _has_media(result: ToolResultIR) -> bool:
+    return any([isinstance(part, Media) for part in result.content])
 
 
 @of_messages
@@ -64,7 +72,7 @@ def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
 
 
 def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
-    is_last = number == len(case.decoded.messages(REQUEST)) - 1
+    is_last = number == len(case.messages) - 1
     if _is_empty(message):
         when = "empty-message" if message.parts or message.extra.get("content", "") is not None else "null"
         if _is_assistant(case, message) and enforced_exactly(case, EMPTY, "empty-assistant"):
@@ -116,7 +124,8 @@ def _empty_failures(case: RuleContext, number: int, message: Message) -> Iterato
 @of_messages
 def _lists(case: RuleContext) -> Iterator[Finding]:
     """Content that is a list of parts, where it has to be a string."""
-    anywhere, in_results = (enforced_exactly(case, SHAPE, when) for when in ("array-content", "result-content"))
+    anywhere = enforced_exactly(case, SHAPE, "array-content")
+    in_results = enforced_exactly(case, SHAPE, "result-content")
     if not anywhere and not in_results:
         return
     for _, message in case.suspects(_is_list):
@@ -157,7 +166,7 @@ def _call_of(case: RuleContext, number: int, part: int) -> str:
 
 def _last_message(case: RuleContext) -> Iterator[Finding]:
     """An answer that the client began for the model."""
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     if not messages or not _is_assistant(case, messages[-1]) or _is_paused(messages[-1]):
         return
     number, last = len(messages) - 1, messages[-1]

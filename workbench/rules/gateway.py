@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.chain import marks
 from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path
 from workbench.globs import matches_glob
 from workbench.ir import Message
-from workbench.protocols import REQUEST, fact
+from workbench.lazy_dataclass import replace
+from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
 from workbench.rules._context import BETA, VERSION, Rule, RuleContext
@@ -104,6 +104,14 @@ def _fields_of_roles(contract: Contract) -> tuple[tuple[str, frozenset[str]], ..
     return tuple((role, frozenset((*keys, *told.get(role, ())))) for role, keys in known.items())
 
 
+def _may_have_strange_keys(shape: MessageShape, known: tuple[tuple[str, frozenset[str]], ...]) -> bool:
+    value = shape.skeleton
+    if not isinstance(value, dict):
+        return True
+    return any(value.keys() - keys - {"role"} for role, keys in known if value.get("role", role) == role)
+
+
+@asked_by_shape(_may_have_strange_keys)
 def _strange_keys(message: Message, known: tuple[tuple[str, frozenset[str]], ...]) -> list[str]:
     taken = next((keys for role, keys in known if role == message.role), None)
     return [] if taken is None else [key for key in _keys(message) if key not in taken]

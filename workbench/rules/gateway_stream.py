@@ -7,9 +7,9 @@ wrote over seconds arrives at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules._context import Rule, RuleContext

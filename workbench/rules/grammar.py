@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 
 from workbench import contracts, regex
 from workbench.contracts import Basis, Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import (
     REQUEST,
@@ -193,7 +193,7 @@ def _faults(case: RuleContext, grammar: grammars.BodyGrammar) -> Iterator[_Place
 def _in_messages(
     case: RuleContext, grammar: grammars.BodyGrammar, key: str
 ) -> Iterator[tuple[Message, tuple[grammars.ShapeFault, ...]]]:
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     if messages and text_of(messages[0]) is not None:
         for _, message in case.suspects(_has_faults, grammar, key):
             yield message, _faults_of(message, grammar, key)

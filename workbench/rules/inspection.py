@@ -23,7 +23,7 @@ from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without
-from workbench.rules._lasting_findings import with_known
+from workbench.rules._lasting_findings import KnownFindings, lane_of
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
@@ -414,7 +414,6 @@ class Inspector:
     ) -> InspectedExchange:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
-        case = with_known(case, is_kept, is_final=not self._conversations.journal.is_on)
         messages = answer.messages if answer else ()
         is_open = decoded.exchange.state is State.OPEN
         found = self._origins.trace(case, (f for f in check(case) if not is_open or f.side == REQUEST))
@@ -424,8 +423,8 @@ class Inspector:
             provider=case.contract.label,
             provider_from=choice.how,
             conversation=conversation,
-            calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
-            has_reasoning=any(True for m in messages for _ in m.reasoning()),
+            calls=tuple([call.name or "" for m in messages for _, call in m.tool_calls()]),
+            has_reasoning=any([m.reasoning() for m in messages]),
             finish_reason=answer.finish_reason if answer else None,
             findings=case.carried.finish(case, found) if case.carried else found,
         )
@@ -467,6 +466,7 @@ class Inspector:
         request, index = decoded.request, decoded.index
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
         earlier = lane.before(index)
+        known = lane_of(request, earlier.id) if is_recorded else None
         return RuleContext(
             decoded=decoded,
             contract=choice.contract,
@@ -479,6 +479,7 @@ class Inspector:
             is_recorded=is_recorded and not choice.is_translated,
             shared=shared or SharedResults(),
             asked=self.asked,
+            carried=KnownFindings(known, is_kept, is_final=not self._conversations.journal.is_on) if known else None,
         )
 
     def read_exchange(self, index: int) -> DecodedExchange | None:

@@ -54,7 +54,7 @@ def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
     """Text that follows a call whose result the model never saw."""
     if any(True for m in answer.messages for _ in m.tool_calls()):
         return
-    question = last_where(case.decoded.messages(REQUEST), _is_question)
+    question = last_where(case.messages, _is_question)
     lines = [*islice((line for line in case.closure.flawed_from(question + 1) if _is_open(case, line)), MOST_NAMED)]
     if not lines:
         return
@@ -133,7 +133,7 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
     if any(True for m in answer.messages for _ in m.tool_calls()):
         return
     quoted = _quoted_calls(case, answer)
-    for n, message in enumerate(case.decoded.messages(REQUEST)) if quoted else ():
+    for n, message in enumerate(case.messages) if quoted else ():
         for k, call in message.tool_calls():
             quoted_call = quoted.get(call.name or "")
             if quoted_call is not None and quoted_call.input == call.input:

@@ -56,7 +56,7 @@ def _limits(case: RuleContext) -> Iterator[Finding]:
     """Sizes of the whole request."""
     limits_found = (
         ("limits.body-bytes", "bytes", base(case.decoded), case.decoded.request_body.size),
-        ("limits.messages", "messages", "/messages", len(case.decoded.messages(REQUEST))),
+        ("limits.messages", "messages", "/messages", len(case.messages)),
     )
     for term, what, pointer, found in limits_found:
         most = case.contract.term(term)

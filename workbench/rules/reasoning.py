@@ -199,8 +199,9 @@ MOST_PROOFS = 400
 def _server_proofs(case: RuleContext) -> Iterator[Finding]:
     """Encrypted values in the results of server tools that are sent back otherwise than they came."""
     answers = [answer for _, answer in case.earlier.answers[-LOOKED_BACK:]]
-    came = {p.tool_call_id: p for answer in answers for m in answer.messages for p in m.parts if _is_of_server(p)}
-    for n, message in enumerate(case.decoded.messages(REQUEST)) if came else ():
+    results = [p for answer in answers for m in answer.messages for p in m.parts if isinstance(p, ToolResultIR)]
+    came = {part.tool_call_id: part for part in results if _is_of_server(part)}
+    for n, message in enumerate(case.messages) if came else ():
         for k, part in enumerate(message.parts):
             before = came.get(part.tool_call_id) if _is_of_server(part) else None
             if before is not None and isinstance(part, ToolResultIR):
@@ -237,6 +238,7 @@ def _leaves_below(pointer: str, value: JsonValue, depth: int) -> Iterator[tuple[
             yield from _leaves_below(f"{pointer}/{escape(str(key))}", inner, depth + 1)
 
 
+@asked_of(Reasoning)
 def _is_unsigned(message: Message) -> bool:
     found = (part for _, part in message.reasoning() if part.carrier in SIGNED)
     return any(part.signature is None and part.data is None for part in found)
@@ -254,7 +256,7 @@ def _was_something(entry: Entry) -> bool:
 
 
 def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
-    turn = case.decoded.messages(REQUEST)[number]
+    turn = case.messages[number]
     message = f"this turn called a tool while thinking, but its {_field(case, entry)} was not sent back"
     if not entry.call_ids:
         message = f"this turn was made while thinking, but its {_field(case, entry)} was not sent back"
@@ -324,7 +326,7 @@ def _without_calls(case: RuleContext) -> Iterator[Finding]:
     """Turns without calls that leave their reasoning out, where sources disagree whether the provider asks for it."""
     if case.contract.term("reasoning.without-calls") != "warning" or is_off(case):
         return
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     open_turns = _thinking_turns(case)
     bare = [
         e for e in case.ledger.entries
@@ -341,7 +343,7 @@ def _without_calls(case: RuleContext) -> Iterator[Finding]:
 def _thinking_turns(case: RuleContext) -> frozenset[int]:
     """Messages without reasoning that answer after calls which were made while thinking, up to the next question."""
     found, is_thinking = set(), False
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in enumerate(case.messages):
         if message.role == case.contract.closure.call_role:
             has_calls, thinks = any(True for _ in message.tool_calls()), has_reasoning(message)
             if is_thinking and not has_calls and not thinks:

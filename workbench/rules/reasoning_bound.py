@@ -7,11 +7,11 @@ out from the front, tools that are deferred and not used yet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
 from workbench.rules._body import values

@@ -58,7 +58,7 @@ def _without_follower(case: RuleContext) -> Iterator[Finding]:
 
     An item without an id is not the one that came in, as a recorded refusal shows (gpt-5, 2025-09).
     """
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     for n, message in case.suspects(_is_reasoning):
         follower = messages[n + 1] if n + 1 < len(messages) else None
         if follower is None:

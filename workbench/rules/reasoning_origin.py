@@ -253,7 +253,7 @@ class UnprovedTexts:
 
 def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     if isinstance(messages, HistoryPrefix):
         known = messages.fold(UnprovedTexts)
     else:
@@ -274,7 +274,7 @@ def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
 
 def _without_proof(case: RuleContext, places: Iterable[NodeRef]) -> list[NodeRef]:
     """Those of the places that are in this request, and do not hold what was received."""
-    end = len(case.decoded.messages(REQUEST))
+    end = len(case.messages)
     return [ref for ref in places if ref.message < end and ref not in case.genuine]
 
 

@@ -24,7 +24,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols import REQUEST, HistoryPrefix, fact
+from workbench.protocols import REQUEST, HistoryPrefix, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
@@ -87,7 +87,7 @@ def _order(case: RuleContext) -> Iterator[Finding]:
 
 def _starts(case: RuleContext) -> list[int]:
     """First messages of the turns whose blocks may be out of order."""
-    messages, role = case.decoded.messages(REQUEST), case.contract.closure.call_role
+    messages, role = case.messages, case.contract.closure.call_role
     if isinstance(messages, HistoryPrefix):
         found = messages.fold(_UnorderedTurns, role)
     else:
@@ -215,6 +215,15 @@ def _is_block(part: Part) -> bool:
     return isinstance(part, Reasoning) and part.carrier is not Carrier.THINK_TEXT
 
 
+_MARKS = ("think", "thought", "reason", "plan", "signature", "encrypted")
+"""One of these is in every name of ``_fields`` and in every type of reasoning, so that no protocol is read for most."""
+
+
+def _may_have_stray_fields(shape: MessageShape, role: str) -> bool:
+    return any(mark in name.lower() for name in shape.names for mark in _MARKS)
+
+
+@asked_by_shape(_may_have_stray_fields)
 def _has_stray_fields(message: Message, role: str) -> bool:
     if message.role != role and has_reasoning(message):
         return True

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._context import RuleContext
 from workbench.rules._lasting_findings import of_messages
@@ -48,7 +48,7 @@ def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
     unsigned = [n for n, _ in case.suspects(_is_unsigned, role)]
     start = loop_start(case) if unsigned else -1
     for n in unsigned[bisect_right(unsigned, start) :]:
-        first = _first_call(case.decoded.messages(REQUEST)[n])
+        first = _first_call(case.messages[n])
         if first is not None:
             yield n, first
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import (
@@ -27,6 +26,7 @@ from workbench.contracts import (
 from workbench.contracts import loading as contracts
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, says_refused, who
 from workbench.rules._context import Rule, RuleContext

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._wording import quote

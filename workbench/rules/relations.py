@@ -137,7 +137,7 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
         return False
     if when.beta and not may_announce(case, when.beta):
         return False
-    if len(case.decoded.messages(REQUEST)) <= when.more_messages:
+    if len(case.messages) <= when.more_messages:
         return False
     if when.more_bytes >= 0 and len(case.decoded.request_text) <= when.more_bytes:
         return False

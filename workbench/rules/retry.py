@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
 
 from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
@@ -92,7 +91,7 @@ def _may_repeat(case: RuleContext) -> bool:
 
 def _has_enough_failures(case: RuleContext) -> bool:
     """Enough calls failed, the last of them just now."""
-    if sum(1 for _ in islice(case.suspects(_has_results), FAILING)) < FAILING:
+    if len(case.suspects(_has_results)) < FAILING:
         return False  # and the results need not be read
     failed = [n for n, _ in case.suspects(failures)]
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
@@ -100,7 +99,7 @@ def _has_enough_failures(case: RuleContext) -> bool:
 
 @asked_of(ToolResultIR)
 def _has_results(message: Message) -> bool:
-    return any(True for _ in message.tool_results())
+    return bool(message.tool_results())
 
 
 def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
@@ -143,10 +142,10 @@ def _effect_before(case: RuleContext, step: PastCall) -> Iterator[Finding]:
     last = case.earlier.answers[-1:]
     if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
         return  # only what has just come in: of the rest earlier requests told
-    here = {call.id for call in _calls(case.decoded.messages(REQUEST))}
+    here = {call.id for call in _calls(case.messages)}
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
         seen = case.peek(exchange)
-        if seen is None or not has_broken_off(seen) or seen.messages(REQUEST)[:1] != case.decoded.messages(REQUEST)[:1]:
+        if seen is None or not has_broken_off(seen) or seen.messages(REQUEST)[:1] != case.messages[:1]:
             continue
         results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
         for call in _calls(seen.messages(REQUEST)):

@@ -44,7 +44,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _anew(case, n, message)
     yield from _doubled_answer(case)
     incomplete = list(_incomplete_answers(case))
-    for n, message in enumerate(case.decoded.messages(REQUEST)) if incomplete else ():
+    for n, message in enumerate(case.messages) if incomplete else ():
         if message.role == case.contract.closure.call_role:
             yield from _check_mixed(case, n, message, incomplete)
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._wording import by_term, quote
 
@@ -46,7 +45,7 @@ def _turns(case: RuleContext) -> Iterator[Finding]:
     """User and assistant by turns, the user first. Calls and their results take no turn."""
     answering = case.contract.closure.call_role
     expected, before = "user", ""
-    for number, message in enumerate(case.decoded.messages(REQUEST)):
+    for number, message in enumerate(case.messages):
         role = "assistant" if message.role == answering else message.role
         if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
             if role != expected:
@@ -63,7 +62,7 @@ def _turns(case: RuleContext) -> Iterator[Finding]:
 
 def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Finding]:
     """Each role right behind one that it may follow. Roles that the contract does not list are not judged."""
-    for number, (one, other) in enumerate(pairwise(case.decoded.messages(REQUEST))):
+    for number, (one, other) in enumerate(pairwise(case.messages)):
         allowed = order.get(one.role)
         if isinstance(allowed, list) and other.role not in allowed:
             text = f"a message of role {quote(other.role)} after one of role {quote(one.role)}"
@@ -73,7 +72,7 @@ def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Fi
 
 def _no_user(case: RuleContext) -> Iterator[Finding]:
     """A conversation in which no user speaks."""
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     if messages and not any(message.role == "user" for message in messages):
         text = "no message of role 'user'"
         yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
@@ -86,7 +85,7 @@ def _calls(case: RuleContext, *, may_follow_model: bool) -> Iterator[Finding]:
     """
     answering, before = case.contract.closure.call_role, ""
     is_beginning = True
-    for message in case.decoded.messages(REQUEST):
+    for message in case.messages:
         is_beginning = is_beginning and message.role in (answering, *INSTRUCTING)
         is_refused = is_beginning or (before == answering and not may_follow_model)
         if message.role == answering and is_refused and any(message.tool_calls()):
@@ -103,7 +102,7 @@ def _is_exchange(part: object) -> bool:
 
 
 def _system(case: RuleContext, place: str) -> Iterator[Finding]:
-    messages = case.decoded.messages(REQUEST)
+    messages = case.messages
     when = "no-system-role" if place == "top-level" else "position"
     for n, _ in case.suspects(_is_system):
         what = _why_misplaced(case, place, n, messages)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from workbench import protocols
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolCallIR, ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, asked_of, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
@@ -218,12 +218,17 @@ def _check_replayed(case: RuleContext) -> Iterator[Finding]:
 
 @asked_of(ToolCallIR)
 def _is_misnamed(message: Message, pattern: str) -> bool:
-    return any(not re.fullmatch(pattern, call.name or "") for _, call in message.tool_calls())
+    return not all([_is_name(call.name or "", pattern) for _, call in message.tool_calls()])
+
+
+@lru_cache(maxsize=1024)
+def _is_name(name: str, pattern: str) -> bool:
+    return re.fullmatch(pattern, name) is not None
 
 
 @asked_of(ToolCallIR)
 def _has_many(message: Message, most: int) -> bool:
-    return sum(1 for _ in message.tool_calls()) > most
+    return len(message.tool_calls()) > most
 
 
 def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:

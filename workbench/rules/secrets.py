@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
 from workbench.ir import JsonValue, Media, Message, Part
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars, texts
@@ -119,16 +118,14 @@ def _places_in_fields(
 
 
 def _is_telling(message: Message) -> bool:
-    found = [
-        (text, key)
-        for part in message.parts
-        for holder, name, key, text in texts(part)
-        if len(text) >= _LEAST and not _is_state(holder, name)
-    ]
-    may_be = _may_have("\n".join([text for text, _ in found])) or any(
-        _family_of(key) for _, key in found
-    )  # one look for all: most have none
-    return may_be and any(_secrets(text, key) for text, key in found)
+    found, keys = list[str](), list[str]()
+    for part in message.parts:
+        for holder, name, key, text in texts(part):
+            if len(text) >= _LEAST and name not in _STATE and not isinstance(holder, Media):  # as ``_is_state``
+                found.append(text)
+                keys.append(key)
+    may_be = _may_have("\n".join(found)) or any(map(_family_of, keys))  # one look for all: most have none
+    return may_be and any(map(_secrets, found, keys))
 
 
 @lru_cache(maxsize=1024)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
-from workbench.protocols import REQUEST
+from workbench.lazy_dataclass import replace
+from workbench.protocols import REQUEST, asked_of
 from workbench.rules._body import values
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
@@ -71,7 +71,7 @@ def _anomaly_fault(anomaly: Anomaly) -> tuple[str, Mapping[str, str]]:
 
 def _nobody(case: RuleContext) -> Iterator[Finding]:
     """A list without any message."""
-    if case.decoded.messages(REQUEST):
+    if case.messages:
         return
     for key in _LISTS:
         for pointer, value in values(case.decoded, key):
@@ -116,6 +116,7 @@ def _types(case: RuleContext) -> Iterator[Finding]:
                 yield by_term(case, rule, "content.block-types", pointer, text, when="block-type", values=values)
 
 
+@asked_of(Opaque)
 def _has_other_type(message: Message, known: tuple[str, ...]) -> bool:
     return any(_is_of_other_type(part, known) for part in message.parts)
 

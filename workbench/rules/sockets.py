@@ -7,7 +7,6 @@ as over HTTP.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from workbench.config import resources, safeyaml
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
 from workbench.rules._context import Rule, RuleContext

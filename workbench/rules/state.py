@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import refusal_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import MILD, UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
-from workbench.protocols import REQUEST, RESPONSE
+from workbench.lazy_dataclass import replace
+from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._failure_place import in_stream, refusal_of
@@ -181,7 +181,7 @@ def _is_cut(case: RuleContext, anomaly: Anomaly) -> bool:
 
 def _is_said_of_the_call(case: RuleContext, anomaly: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
-    flawed = case.closure.flawed_from(len(case.decoded.messages(REQUEST)))
+    flawed = case.closure.flawed_from(len(case.messages))
     twins = (line.call for line in flawed if line.call and line.call.side == RESPONSE and line.twin)
     return any(case.pointer(call, "id") == anomaly.pointer for call in twins)
 

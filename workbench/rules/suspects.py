@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.contracts import LONGEST, Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import accepted_by, host_of

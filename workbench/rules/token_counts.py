@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from typing import TypeAlias
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
-from workbench.protocols import RESPONSE, TokenCounts
-from workbench.rules._body import values
+from workbench.protocols import RESPONSE, DecodedExchange, TokenCounts
+from workbench.rules._body import fact_of_fields, values
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._wording import weaker
 
@@ -50,14 +51,16 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     counts = protocols.traits(case.decoded.protocol).token_counts
     yield from _check_prompt(case, usage, counts)
-    total, most = _count(usage.raw, counts.total), max(_sums(usage.raw, counts), default=0)
+    numbers = _numbers(usage.raw, counts)
+    total, sums = _count(numbers, counts.total), _sums(numbers, counts)
+    most = max(sums, default=0)
     if total is not None and most and total > most:
         text = f"{total - most:,} of the {total:,} total tokens are in no other count; they may be hidden reasoning"
         yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
-    for pointer, message in _contradictions(usage.raw, counts):
+    for pointer, message in _contradictions(numbers, counts, sums):
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, message)
-    yield from _check_limit(case, answer, usage.raw, counts)
-    yield from _check_nothing(case, answer, usage.raw, counts)
+    yield from _check_limit(case, answer, numbers, counts)
+    yield from _check_nothing(case, answer, numbers, counts)
 
 
 LEAST_LIMIT = 16
@@ -70,9 +73,11 @@ LEAST_TEXT = 40
 """Characters of an answer that are some tokens in any tokeniser."""
 
 
-def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
+def _check_nothing(
+    case: RuleContext, answer: ModelResponse, numbers: _Numbers, counts: TokenCounts
+) -> Iterator[Finding]:
     """No output is counted, but there is some: a relay does not count, or a count was lost."""
-    if _count(raw, counts.output) != 0 or _count(raw, counts.prompt) == 0:
+    if _count(numbers, counts.output) != 0 or _count(numbers, counts.prompt) == 0:
         return
     parts = [part for message in answer.messages for part in message.parts]
     length = sum(map(_length_of, parts)) + sum(len(p.text or "") for p in parts if isinstance(p, Reasoning))
@@ -109,19 +114,17 @@ def _length_of(part: Part) -> int:
     return len(part.raw or "") if isinstance(part, ToolCallIR) else 0
 
 
-def _contradictions(raw: JsonValue, counts: TokenCounts) -> Iterator[tuple[str, str]]:
+def _contradictions(numbers: _Numbers, counts: TokenCounts, sums: set[int]) -> Iterator[tuple[str, str]]:
     """(pointer in the counts, what is wrong)."""
-    prompt, output, total, reasoning = (
-        _count(raw, at) for at in (counts.prompt, counts.output, counts.total, counts.reasoning)
-    )
-    sums = _sums(raw, counts)
+    prompt, output = _count(numbers, counts.prompt), _count(numbers, counts.output)
+    total, reasoning = _count(numbers, counts.total), _count(numbers, counts.reasoning)
     if total is not None and sums and total not in sums and total < max(sums):
         yield counts.total, f"the total of {total:,} tokens is not the sum of {prompt:,} prompt and {output:,} output"
     for at in filter(None, (counts.prompt, counts.output, counts.total, counts.reasoning, *counts.cached)):
-        if (count := _number(raw, at)) is not None and count < 0:
+        if (count := numbers.get(at)) is not None and count < 0:
             yield at, f"a count of {count:,} tokens"
     for at in counts.cached:
-        cached = _count(raw, at)
+        cached = _count(numbers, at)
         if cached and prompt is not None and cached > prompt:
             yield at, f"{cached:,} cached tokens are more than the {prompt:,} of the prompt that contains them"
     is_beside = None not in (prompt, output, reasoning) and total == sum((prompt or 0, output or 0, reasoning or 0))
@@ -130,20 +133,22 @@ def _contradictions(raw: JsonValue, counts: TokenCounts) -> Iterator[tuple[str, 
         yield counts.reasoning, message
 
 
-def _sums(raw: JsonValue, counts: TokenCounts) -> set[int]:
+def _sums(numbers: _Numbers, counts: TokenCounts) -> set[int]:
     """The totals that providers make: prompt and output, and any of what may be counted beside them."""
-    prompt, output = _count(raw, counts.prompt), _count(raw, counts.output)
+    prompt, output = _count(numbers, counts.prompt), _count(numbers, counts.output)
     if prompt is None or output is None:
         return set()
     base = prompt + output
-    beside = [n for at in (*counts.beside, *counts.cached, counts.reasoning) if (n := _count(raw, at))]
+    beside = [n for at in (*counts.beside, *counts.cached, counts.reasoning) if (n := _count(numbers, at))]
+    if not beside:
+        return {base}
     return {base + sum(some) for size in range(len(beside) + 1) for some in combinations(beside, size)}
 
 
-def _check_limit(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
+def _check_limit(case: RuleContext, answer: ModelResponse, numbers: _Numbers, counts: TokenCounts) -> Iterator[Finding]:
     """More output than was allowed, in one answer of one turn: the limit did not reach the model."""
-    output, limit = _count(raw, counts.output), output_limit(case)
-    apart = _count(raw, counts.reasoning) or 0  # xAI holds only the text to the limit
+    output, limit = _count(numbers, counts.output), output_limit(case)
+    apart = _count(numbers, counts.reasoning) or 0  # xAI holds only the text to the limit
     if output is None or limit is None or output - apart <= max(limit, LEAST_LIMIT) + END:
         return
     is_sum = len(answer.choices) > 1 or any(
@@ -156,10 +161,12 @@ def _check_limit(case: RuleContext, answer: ModelResponse, raw: JsonValue, count
 
 def output_limit(case: RuleContext) -> int | None:
     """The most tokens that the request lets the model write; None if it sets no limit."""
-    if case.request is None:
-        return None
-    pointers = protocols.traits(case.decoded.protocol).token_counts.limits
-    found = (value for pointer in pointers for _, value in values(case.decoded, pointer))
+    return fact_of_fields(case.decoded, _output_limit)
+
+
+def _output_limit(decoded: DecodedExchange) -> int | None:
+    pointers = protocols.traits(decoded.protocol).token_counts.limits
+    found = (value for pointer in pointers for _, value in values(decoded, pointer))
     return next((n for n in found if type(n) is int and n > 0), None)
 
 
@@ -169,16 +176,26 @@ def is_limit_used_up(case: RuleContext, answer: ModelResponse) -> bool:
     return bool(used and limit) and (used or 0) >= (limit or 0)
 
 
-def _count(raw: JsonValue, pointer: str) -> int | None:
+_Numbers: TypeAlias = Mapping[str, int | None]
+"""Pointer in the counts → the whole number there; None if there is none."""
+
+
+def _numbers(raw: JsonValue, counts: TokenCounts) -> _Numbers:
+    """The numbers of an answer at all pointers that a protocol has."""
+    pointers = (counts.prompt, counts.output, counts.total, counts.reasoning, *counts.cached, *counts.beside)
+    return {at: _number(raw, at) for at in pointers}
+
+
+def _count(numbers: _Numbers, pointer: str) -> int | None:
     """A count at a pointer in the counts; None for one that cannot be."""
-    found = _number(raw, pointer)
+    found = numbers.get(pointer)
     return found if found is not None and found >= 0 else None
 
 
 def _number(raw: JsonValue, pointer: str) -> int | None:
     """The whole number at a pointer in the counts."""
     for step in pointer.split("/")[1:]:
-        raw = raw.get(step) if isinstance(raw, Mapping) else None
+        raw = raw.get(step) if isinstance(raw, dict) else None
     if type(raw) is int:
         return raw
     return int(raw) if type(raw) is float and raw.is_integer() else None

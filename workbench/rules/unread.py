@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule

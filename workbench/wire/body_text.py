@@ -110,13 +110,13 @@ class PiecedText:
 
     def between(self, start: int, end: int) -> bytes:
         end = min(end, self.size)
-        ends, shared = self._run.ends, self._run.end(self._count)
+        ends, shared = self._run.ends, self.size - len(self._last)
         first = bisect_right(ends, start, 0, self._count)
         last = bisect_left(ends, end, first, self._count)
         found = self._run.pieces[first : min(last + 1, self._count)]
         if end > shared:
             found.append(self._last)
-        at = start - self._run.end(first)
+        at = start - ends[first - 1] if first else start
         joined = found[0] if len(found) == 1 else b"".join(found)
         return joined[at : at + end - start] if end > start else b""
 

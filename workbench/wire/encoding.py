@@ -154,8 +154,8 @@ def detect_encoding(raw: bytes, header: str) -> str:
 
 
 def _labels(header: str) -> list[str]:
-    names = (name.strip().lower() for name in header.split(","))
-    return [known for known in (_ALIASES.get(name, name) for name in names) if known]
+    names = header.lower().split(",") if header else ()
+    return [known for name in names if (known := _ALIASES.get(name.strip(), name.strip()))]
 
 
 def _actual(raw: bytes, label: str) -> str:

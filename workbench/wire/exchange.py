@@ -93,12 +93,15 @@ class Headers:
     def get(self, name: str, default: str | None = None) -> str | None:
         """The first value of a header, case-insensitively."""
         wanted = name.lower()
-        return next((v for n, v in self.items if n.lower() == wanted), default)
+        for given, value in self.items:
+            if given.lower() == wanted:
+                return value
+        return default
 
     def all(self, name: str) -> tuple[str, ...]:
         """Every value of a header, in order."""
         wanted = name.lower()
-        return tuple(v for n, v in self.items if n.lower() == wanted)
+        return tuple([v for n, v in self.items if n.lower() == wanted])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.items)

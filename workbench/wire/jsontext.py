@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -83,9 +83,14 @@ class ListOutline:
         """Start and end of an element."""
         return self._places[2 * number], self._places[2 * number + 1]
 
+    def places_from(self, number: int) -> Iterator[tuple[int, int]]:
+        """Start and end of the elements from one on."""
+        places = self._places[2 * number : 2 * self.count]
+        return zip(places[::2], places[1::2], strict=True)
+
     def count_kept(self, shared: int) -> int:
         """Number of first elements that another text has too, of which so many first bytes are the same."""
-        return bisect_left(range(self.count), shared, key=lambda n: self._places[2 * n + 1])
+        return bisect_left(self._places, shared, 0, 2 * self.count) // 2
 
     def resume(self, count: int, rest: bytes) -> ListOutline | None:
         """The outline of a text that differs from the end of an element on; None if that needs the full parser.
@@ -99,7 +104,7 @@ class ListOutline:
             return None
         shift = self._places[2 * count - 1] - len(_OPENED)
         places = self._places if len(self._places) == 2 * count else self._places[: 2 * count]
-        places.extend(at + shift for at in found._places[2:])
+        places.extend([at + shift for at in found._places[2:]])
         list_ = self.list._replace(end=found.list.end + shift)
         return ListOutline(self.before, list_, places, found.tail, found.after)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from workbench import plugins
@@ -202,9 +202,16 @@ def _open_first(
 
 def reads_other_files(session: Session) -> bool:
     """True if a part of the session may be in files beside the one that was opened."""
-    own = (sys.modules.get(f"{__name__}.{name}") for name in plugins.built_in(__name__))  # what read it is loaded
-    importers = (*filter(None, own), *plugins.third_party(__name__).values())
-    return any(hasattr(each, "read_with") and getattr(session, "format", "") == each.TITLE for each in importers)
+    title = getattr(session, "format", "")
+    own = map(sys.modules.get, _modules())  # what read it is loaded
+    importers = [*filter(None, own), *plugins.third_party(__name__).values()]
+    return any([hasattr(each, "read_with") and title == each.TITLE for each in importers])
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    """Names of the modules of the built-in importers."""
+    return tuple(f"{__name__}.{name}" for name in plugins.built_in(__name__))
 
 
 def inside(data: bytes, name: str) -> Session:

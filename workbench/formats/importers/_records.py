@@ -7,7 +7,7 @@ with the same id are one. Other items in a list of exchanges are reported as dam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
@@ -40,7 +40,7 @@ from workbench.formats.importers._values import (
     sides,
 )
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State, loads
 
@@ -254,7 +254,7 @@ def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
 
 def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]:
     """Both sides from the members of one object (``RequestBody``, ``response_status``)."""
-    if not any(normalize_name(name).startswith("re") for name in value):  # request…, response…
+    if not any([normalize_name(name).startswith("re") for name in value]):  # request…, response…
         return []
     request, response = sides(value)
     has_target = any(first(request, names) is not None for names in (URL, PATH)) or "body" in request
@@ -295,10 +295,13 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
 
 def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> bool:
     """False if no member of an object is a response, whatever its request is."""
-    if first(found, _FAILURES) or any(found.get(name) is not None for name in _RESPONSES):
+    if first(found, _FAILURES) or first(found, _RESPONSES) is not None:
         return True
     known = (*_REQUESTS, *_RESPONSES)
-    return any(_is_unnamed_answer(part, is_alone=False) for k, part in value.items() if normalize_name(k) not in known)
+    for key, part in value.items():
+        if normalize_name(key) not in known and _is_unnamed_answer(part, is_alone=False):
+            return True
+    return False
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:

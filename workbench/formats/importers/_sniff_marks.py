@@ -6,6 +6,7 @@ An importer without an entry is always asked. That no importer claims a file wit
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -70,11 +71,12 @@ _ESCAPE = regex.compile(rb"\\u00([2-7][0-9a-fA-F])")
 def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
     """The names of those importers that may claim a file with this head; the others do not."""
     head = _without_escapes(head)
-    skipped = _NOT_JSON if _BEGINNING.match(head) else frozenset[str]()
-    keys = frozenset[bytes](_KEY.findall(head))
-    candidates = tuple(name for name in names if name not in skipped)
-    texts = head if _texts_of(candidates).is_in(head) else b""  # one look for all, as none is there in most files
-    return [name for name in candidates if _has_mark(name, texts, keys)]
+    importers = _importers_of(tuple(names), bool(_BEGINNING.match(head)))
+    keys = importers.by_key.keys() & _KEY.findall(head)
+    candidates = importers.always.union(*[importers.by_key[key] for key in keys])
+    if importers.any_text.is_in(head):  # one look for all, as none is there in most files
+        candidates |= {name for name, texts in importers.texts.items() if any(map(head.__contains__, texts))}
+    return [name for name in importers.names if name in candidates]
 
 
 def may_claim(name: str, head: bytes) -> bool:
@@ -87,24 +89,39 @@ def _without_escapes(head: bytes) -> bytes:
     return _ESCAPE.sub(_letter, head) if b"\\u00" in head else head
 
 
+class _Importers(NamedTuple):
+    """Importers that are asked about a file.
+
+    Attributes:
+        always: those without an entry.
+        by_key: mark between quotes, without these → importers that have it.
+        texts: importer → its other marks.
+        any_text: all of these.
+    """
+
+    names: tuple[str, ...]
+    always: frozenset[str]
+    by_key: Mapping[bytes, set[str]]
+    texts: Mapping[str, tuple[bytes, ...]]
+    any_text: regex.AnyOf
+
+
 @cache
-def _texts_of(names: tuple[str, ...]) -> regex.AnyOf:
-    """The marks of these importers that are not between quotes."""
-    return regex.AnyOf(text for name in names if (marks := _marks_of(name)) for text in marks.texts)
+def _importers_of(names: tuple[str, ...], is_json: bool) -> _Importers:
+    """Which of these importers are asked; not all, if the file begins with a bracket."""
+    asked = tuple(name for name in names if not (is_json and name in _NOT_JSON))
+    known = {name: marks for name in asked if (marks := _marks_of(name)) is not None}
+    by_key: defaultdict[bytes, set[str]] = defaultdict(set)
+    for name, marks in known.items():
+        for key in marks.keys:
+            by_key[key].add(name)
+    texts = {name: marks.texts for name, marks in known.items() if marks.texts}
+    any_text = regex.AnyOf(text for some in texts.values() for text in some)
+    return _Importers(asked, frozenset(asked) - known.keys(), by_key, texts, any_text)
 
 
 def _letter(found: re.Match[bytes]) -> bytes:
     return bytes.fromhex(found[1].decode())
-
-
-def _has_mark(name: str, head: bytes, keys: frozenset[bytes]) -> bool:
-    """True if one of the marks of an importer is there.
-
-    Args:
-        keys: texts between quotes.
-    """
-    marks = _marks_of(name)
-    return marks is None or not marks.keys.isdisjoint(keys) or any(map(head.__contains__, marks.texts))
 
 
 class _Marks(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from workbench import regex
 from workbench.ir import JsonValue, Media, Opaque, Part, Text
@@ -100,6 +101,7 @@ _LONGEST = 40
 _NOT_A_LETTER = regex.compile(r"[^a-z0-9]")
 
 
+@lru_cache(maxsize=1024)
 def normalize_name(name: str) -> str:
     """A name in lower case without dashes and underscores; empty if too long to be a known name."""
     return _NOT_A_LETTER.sub("", name.lower()) if len(name) <= _LONGEST else ""
@@ -115,7 +117,10 @@ def fields(members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 def first(members: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
     """The first member that is present and not null."""
-    return next((members[name] for name in names if members.get(name) is not None), None)
+    for name in names:
+        if (found := members.get(name)) is not None:
+            return found
+    return None
 
 
 def sides(members: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:

@@ -5,14 +5,14 @@ Anthropic, and also DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp and gateways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
+from workbench.lazy_dataclass import replace
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
@@ -54,18 +54,20 @@ _EVENTS: Mapping[str, str | None] = {
 
 _OUR_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 _OUR_KEYS = ("system", "stop_sequences", "thread", "context_management", "output_config", "mcp_servers")
-_CHAT_KEYS = (
-    "max_completion_tokens",
-    "response_format",
-    "stream_options",
-    "reasoning_effort",
-    "parallel_tool_calls",
-    "frequency_penalty",
-    "presence_penalty",
-    "functions",
-    "logprobs",
-    "stop",
-    "n",
+_CHAT_KEYS = frozenset(
+    (
+        "max_completion_tokens",
+        "response_format",
+        "stream_options",
+        "reasoning_effort",
+        "parallel_tool_calls",
+        "frequency_penalty",
+        "presence_penalty",
+        "functions",
+        "logprobs",
+        "stop",
+        "n",
+    )
 )
 _CHAT_ROLES = ("tool", "function", "developer")
 
@@ -139,12 +141,12 @@ class AnthropicMessages(CodecAdapter):
             is_broken = isinstance(value, dict) and isinstance(value.get("messages"), str | dict)
             return 0.5 if is_broken and str(value.get("model", "")).startswith("claude") else 0.0
         tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
-        if any("input_schema" in tool for tool in tools) or "anthropic_version" in value:
+        if any(["input_schema" in tool for tool in tools]) or "anthropic_version" in value:
             return 0.97
-        is_chat = any("function" in tool for tool in tools) or any(key in value for key in _CHAT_KEYS)
-        if any(_is_ours(block) for block in _blocks(value["messages"])):
+        is_chat = any(["function" in tool for tool in tools]) or not _CHAT_KEYS.isdisjoint(value)
+        if any(map(_is_ours, _blocks(value["messages"]))):
             return 0.5 if is_chat else 0.9
-        if is_chat or any(_is_chat(message) for message in value["messages"]):
+        if is_chat or any(map(_is_chat, value["messages"])):
             return 0.05
         if any(key in value for key in _OUR_KEYS):
             return 0.8
@@ -188,9 +190,10 @@ class AnthropicMessages(CodecAdapter):
         return blocks.POLICIES
 
 
-def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
-    contents = (m.get("content") for m in messages if isinstance(m, dict))
-    return (block for content in contents for block in _list(content) if isinstance(block, dict))
+def _blocks(messages: list[JsonValue]) -> list[dict[str, JsonValue]]:
+    contents = [m.get("content") for m in messages if isinstance(m, dict)]
+    lists = [content for content in contents if isinstance(content, list)]
+    return [block for content in lists for block in content if isinstance(block, dict)]
 
 
 def _is_ours(block: dict[str, JsonValue]) -> bool:

@@ -6,12 +6,12 @@ Facts: AWS Bedrock API Reference, "Converse" and "ConverseStream"; botocore's se
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
@@ -37,7 +37,7 @@ KeyedWriter, read_response, response_nodes, write_response = late(
 _URL = regex.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _MODEL = regex.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
 _REQUEST_KEYS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig")
-_BLOCKS = ("toolUse", "toolResult", "reasoningContent", "cachePoint")
+_BLOCKS = frozenset(("toolUse", "toolResult", "reasoningContent", "cachePoint"))
 _EVENTS = {
     "messageStart": "role",
     "contentBlockStart": "contentBlockIndex",
@@ -121,11 +121,12 @@ class BedrockConverse(CodecAdapter):
         """Recognise the protocol by its own keys, then by blocks that are named by their key."""
         if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
             return 0.0
-        if any(isinstance(value.get(key), dict) for key in _REQUEST_KEYS):
+        if dict in [type(value.get(key)) for key in _REQUEST_KEYS]:
             return 0.98
-        blocks = [b for m in value["messages"] if isinstance(m, dict) for b in _list(m.get("content"))]
+        contents = [m.get("content") for m in value["messages"] if isinstance(m, dict)]
+        blocks = [block for content in contents if isinstance(content, list) for block in content]
         keyed = [b for b in blocks if isinstance(b, dict) and "type" not in b]
-        if any(key in block for block in keyed for key in _BLOCKS):
+        if not all(map(_BLOCKS.isdisjoint, keyed)):
             return 0.95
         return 0.6 if keyed and len(keyed) == len(blocks) and "model" not in value else 0.0
 
@@ -158,10 +159,6 @@ class BedrockConverse(CodecAdapter):
     def path(self, request: ModelRequest) -> str:
         """Path of the request, with the model and whether a stream is requested."""
         return f"/model/{segment(request.model)}/converse{'-stream' if request.stream else ''}"
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
 
 
 adapter = BedrockConverse()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import (
@@ -27,6 +26,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree, put, read_content
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of, read_messages

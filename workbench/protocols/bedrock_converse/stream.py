@@ -9,7 +9,6 @@ An event is named by its frame; one that has lost its frame is an object whose o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.errors import WireError
@@ -30,6 +29,7 @@ from workbench.ir import (
     ToolCallIR,
 )
 from workbench.ir import ToolResultIR as Result
+from workbench.lazy_dataclass import replace
 from workbench.protocols.bedrock_converse.answer import contradicts, envelope
 from workbench.protocols.bedrock_converse.content import put, read_block
 from workbench.protocols.common.error_body import read_error, read_exception

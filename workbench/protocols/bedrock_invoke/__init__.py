@@ -12,13 +12,13 @@ response fields for foundation models"; Amazon Nova User Guide, "Using the Invok
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.errors import ProtocolMismatch
 from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from workbench.ir import JsonValue, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
 from workbench.protocols.bedrock_invoke import completion_text
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder

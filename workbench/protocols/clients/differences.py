@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols.clients.buffers import (
     CALL,
     MADE_UP,

@@ -30,9 +30,9 @@ EventWriter, write_request, write_response = late(
 
 
 _URL = regex.compile(r"^[^?#]*/v2/chat/?(?:[?#]|$)")
-_OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")
+_OUR_KEYS = frozenset(("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting"))
 _OUR_MODELS = regex.compile(r"command-|c4ai-|tiny-aya")
-_CHAT_KEYS = ("max_completion_tokens", "parallel_tool_calls", "top_p", "stop", "n", "stream_options", "user")
+_CHAT_KEYS = frozenset(("max_completion_tokens", "parallel_tool_calls", "top_p", "stop", "n", "stream_options", "user"))
 _EVENTS: Mapping[str, str | None] = {
     "message-start": "delta",
     "message-end": "delta",
@@ -109,11 +109,11 @@ class CohereV2(CodecAdapter):
         choice = value.get("tool_choice")
         if isinstance(choice, str) and choice in CHOICES:
             return 0.97
-        if any(isinstance(message, dict) and "tool_plan" in message for message in value["messages"]):
+        if any([isinstance(message, dict) and "tool_plan" in message for message in value["messages"]]):
             return 0.97
-        if choice is not None or any(key in value for key in _CHAT_KEYS):
+        if choice is not None or not _CHAT_KEYS.isdisjoint(value):
             return 0.1
-        if any(key in value for key in _OUR_KEYS):
+        if not _OUR_KEYS.isdisjoint(value):
             return 0.97
         return 0.96 if _OUR_MODELS.match(str(value.get("model", ""))) else 0.2
 

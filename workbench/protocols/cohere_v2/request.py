@@ -7,10 +7,10 @@ Facts: ``v2/client.py`` and ``types/*_v2.py`` of the official ``cohere`` SDK 7.3
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ToolChoice, ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import Notes, read_messages
 from workbench.protocols.families.chat.message import read_message

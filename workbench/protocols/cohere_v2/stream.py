@@ -11,11 +11,11 @@ put together is then read as a whole answer, so that both ways give the same IR.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from workbench.errors import WireError
 from workbench.ir import MILD, Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.wire import SseEvent, aws_message, dumps, loads
 
 MAX_WRAPPING = 8

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import TypeAlias
 
 from workbench import regex
 from workbench.ir import Part, Reasoning, Segment, Source, Text, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common import think_tags
 
 _DAMAGED = regex.compile("[\ufffd\ud800-\udfff]")

@@ -136,8 +136,12 @@ class BlockReader:
     def string(self, name: str, key: str) -> str | None:
         """A string; a value of another type is left in ``extra`` and noted."""
         value = self.value.get(key)
-        if value is None or isinstance(value, str):
-            return self.take(name, key)  # type: ignore[no-any-return]
+        if isinstance(value, str):  # as ``take``, without a call
+            self.taken.add(key)
+            self.pairs.append((name, f"/{key}"))
+            return value
+        if value is None:
+            return self.take(name, key) if key in self.value else None
         self.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"{self.at}/{key}")
         return None
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench import regex
 from workbench.ir import Carrier, Part, Reasoning, Text
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 
 _TAG = r"(think|thinking|mm:think)>"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import parse_arguments

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param
 from workbench.protocols.common.error_body import read_answer_body
 from workbench.protocols.families.contents import request as contents

@@ -11,11 +11,11 @@ import base64
 import binascii
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import NOTHING, Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Part, Segment, Source
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.contents.nodes import get, key_of

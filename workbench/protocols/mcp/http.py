@@ -8,12 +8,12 @@ its bytes; only its kind, method and address become those of the message in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols.history import fact
 from workbench.protocols.mcp.channel import ASKED_BY
 from workbench.protocols.mcp.revisions import namespaces

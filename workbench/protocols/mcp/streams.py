@@ -8,8 +8,8 @@ closed by the server for the client to poll, on the GET that resumes it with ``L
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
+from workbench.lazy_dataclass import replace
 from workbench.protocols.mcp.http import (
     OVER_HTTP,
     STREAM,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from workbench import regex
@@ -33,14 +34,18 @@ if TYPE_CHECKING:
 (NativeStreamDecoder,) = late("workbench.protocols.ollama.stream", "NativeStreamDecoder")
 
 _URL = regex.compile(r"^[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
-_OUR_KEYS = ("options", "keep_alive", "think")
+_OUR_KEYS = frozenset(("options", "keep_alive", "think"))
+_OURS = frozenset(("images", "tool_name", "thinking"))
+"""Keys of messages that only this protocol has."""
 _TOP_KEYS = ("temperature", "top_p", "seed", "stop", "user", "metadata", "stream_options")
 """Keys of Chat Completions for which this protocol has others, below ``options``."""
 
 _HOSTED = regex.compile(r"(?:gpt-\d|chatgpt-|o\d)[^:]*")
 """Models that nobody but their maker serves: none of them has a tag."""
 
-_CHAT_KEYS = ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "response_format", "n")
+_CHAT_KEYS = frozenset(
+    ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "response_format", "n")
+)
 _READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
 
 
@@ -106,16 +111,18 @@ class Ollama(CodecAdapter):
         """Recognise the protocol by its own keys, images and thinking next to the content, arguments as objects."""
         if not isinstance(value, dict):
             return 0.0
-        ours = sum(key in value for key in _OUR_KEYS)
+        ours = not _OUR_KEYS.isdisjoint(value)
         if "messages" not in value:
             return 0.8 if isinstance(value.get("prompt"), str) and (ours or "system" in value) else 0.0
         if not isinstance(value["messages"], list):
             return 0.0
-        if any(key in value for key in _CHAT_KEYS):
+        if not _CHAT_KEYS.isdisjoint(value):
             return 0.03
-        if ours or any(_is_ours(message) for message in value["messages"]):
+        messages = [message for message in value["messages"] if isinstance(message, dict)]
+        if ours or not all(map(_OURS.isdisjoint, messages)):
             return 0.97
-        if any(_has_objects(message) for message in value["messages"]):
+        calls = [message["tool_calls"] for message in messages if isinstance(message.get("tool_calls"), list)]
+        if any(map(_has_object, chain.from_iterable(calls))):
             return 0.5 if _is_broken_chat(value) else 0.97
         return 0.9 if value.get("format") == "json" or isinstance(value.get("format"), dict) else 0.2
 
@@ -141,19 +148,6 @@ class Ollama(CodecAdapter):
         from workbench.protocols.clients.typed_clients import OllamaPython
 
         return (OllamaPython,)
-
-
-def _is_ours(message: JsonValue) -> bool:
-    """The message holds what only this protocol has."""
-    if not isinstance(message, dict):
-        return False
-    return any(key in message for key in ("images", "tool_name", "thinking"))
-
-
-def _has_objects(message: JsonValue) -> bool:
-    """True if a message has tool calls whose arguments are objects."""
-    calls = message.get("tool_calls") if isinstance(message, dict) else None
-    return isinstance(calls, list) and any(_has_object(call) for call in calls)
 
 
 def _is_broken_chat(value: Mapping[str, JsonValue]) -> bool:

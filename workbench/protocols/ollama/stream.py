@@ -11,10 +11,10 @@ is a separate line, after status 200.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePart, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
+from workbench.lazy_dataclass import replace
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
@@ -62,11 +62,13 @@ _HINTS = (
 _MODELS = regex.compile(
     r"gpt-|o[1-9]\b|deepseek|kimi|moonshot|glm-|qwen|qwq|mistral|magistral|devstral|codestral|llama|grok|minimax", re.I
 )
-_MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")
+_MESSAGE_KEYS = frozenset(
+    ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")
+)
 _ROLES = ("tool", "function", "developer")
 _BLOCKS = ("image_url", "input_audio", "video_url", "refusal")
 _FOREIGN_BLOCKS = ("tool_use", "tool_result", "redacted_thinking")
-_FOREIGN_KEYS = ("system", "anthropic_version", "stop_sequences", "options", "keep_alive")
+_FOREIGN_KEYS = frozenset(("system", "anthropic_version", "stop_sequences", "options", "keep_alive"))
 
 
 class OpenAIChat(CodecAdapter):
@@ -145,10 +147,10 @@ class OpenAIChat(CodecAdapter):
             return 0.4 if is_broken else 0.0
         tools = value.get("tools")
         kinds = ["function" in t for t in tools if not _is_bare(t)] if isinstance(tools, list) else []
-        is_foreign = any(key in value for key in _FOREIGN_KEYS)
-        if any(kinds) or any(_is_ours(message) for message in messages):
+        is_foreign = not _FOREIGN_KEYS.isdisjoint(value)
+        if any(kinds) or any(map(_is_ours, messages)):
             return 0.5 if is_foreign else 0.95
-        if kinds or is_foreign or any(block in _FOREIGN_BLOCKS for block in _block_types(messages)):
+        if kinds or is_foreign or any([block in _FOREIGN_BLOCKS for block in _block_types(messages)]):
             return 0.05
         if any(key in value for key in _HINTS):
             return 0.8
@@ -202,9 +204,9 @@ def _is_ours(message: JsonValue) -> bool:
     """The message holds what only this protocol has."""
     if not isinstance(message, dict):
         return False
-    if message.get("role") in _ROLES or any(key in message for key in _MESSAGE_KEYS):
+    if message.get("role") in _ROLES or not _MESSAGE_KEYS.isdisjoint(message):
         return True
-    return any(block in _BLOCKS for block in _block_types([message]))
+    return any([block in _BLOCKS for block in _block_types([message])])
 
 
 def _block_types(messages: list[JsonValue]) -> Iterator[JsonValue]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import Value
 from workbench.protocols.families.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events

@@ -49,10 +49,12 @@ def _fits(value: JsonValue, schema: JsonValue, depth: int) -> bool:
 
 
 def _has_type(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if isinstance(rule, str):
+        return type(value) in _TYPES.get(rule, ())
     kinds = rule if isinstance(rule, list) else [rule]
-    if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
+    if not all([isinstance(kind, str) and kind in _TYPES for kind in kinds]):
         return False
-    return any(type(value) in _TYPES[kind] for kind in kinds)
+    return any([type(value) in _TYPES[kind] for kind in kinds])
 
 
 def _has_properties(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
@@ -65,9 +67,9 @@ def _has_properties(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue]
 
 
 def _has_required(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
-    if not (isinstance(rule, list) and all(isinstance(name, str) for name in rule)):
+    if not (isinstance(rule, list) and all([isinstance(name, str) for name in rule])):
         return False
-    return not isinstance(value, dict) or all(name in value for name in rule)
+    return not isinstance(value, dict) or all(map(value.__contains__, rule))
 
 
 def _has_no_others(value: JsonValue, rule: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:

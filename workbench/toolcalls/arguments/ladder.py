@@ -11,13 +11,12 @@ import copy
 import math
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from enum import StrEnum
 
 from workbench import limits, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.toolcalls.arguments import _process
 from workbench.toolcalls.arguments._schema import (
     INVALID,

@@ -12,13 +12,13 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from workbench import regex
 from workbench.ir import ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.formats import (
     TextCall,
@@ -73,7 +73,7 @@ def find(
         is_thought_shown: return also calls within a sentence of reasoning in the text (``<think>``), which were not
             intended to run.
     """
-    names = frozenset(t.name for t in tools if t.name)
+    names = frozenset([t.name for t in tools if t.name])
     trusted = formats is not None
     candidates = [get(n) for n in formats] if formats is not None else _that_may_be_in(text)
     mentioned = frozenset(filter(text.__contains__, names))
@@ -122,7 +122,7 @@ def _calls(
         return
     openings = getattr(text_format, "openings", None)  # of a format whose tags are the names of tools
     markers = text_format.markers if openings is None or trusted else openings(names)
-    if markers and not any(marker in text for marker in markers):
+    if markers and not any(map(text.__contains__, markers)):
         return
     parser = text_format.parser(tools)
     yield from (f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall))

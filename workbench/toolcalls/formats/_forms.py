@@ -61,7 +61,7 @@ class _FormArguments(NamedTuple):
 
 def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Remains of calls. ``names``: declared names that occur in the text; () also if no tools are known."""
-    if not any(hint in text for hint in _HINTS):
+    if not any(map(text.__contains__, _HINTS)):
         return []
     if "</parameter>" in text:
         return [*_headless(text), *_functions(text, names)]

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from workbench import regex
 from workbench.ir import ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.toolcalls.call_problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only

@@ -225,7 +225,7 @@ def half_token(text: str, stop: int | None = None) -> int:
     piece = text[max(0, end - _MAX_HALF) : end]
     if piece.endswith(">") and not _OPENED.search(piece):
         return -1
-    if not any(first in piece for first in "<[]`") and "func" not in piece:
+    if not any(map(piece.__contains__, "<[]`")) and "func" not in piece:
         return -1
     every_tags = (*vocabulary().values(), HALVES)
     start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))

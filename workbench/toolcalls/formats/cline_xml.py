@@ -56,6 +56,7 @@ WRAPPERS: Final = frozenset(
     ("tool_call", "tool_calls", "toolcall", "tool-call", "tool_use", "tool-use", "function_call", "function_calls")
 )
 """Elements whose children are calls, whatever was declared."""
+_WRAPPER_TAGS: Final = tuple(f"<{wrapper}>" for wrapper in WRAPPERS)
 _OTHERS: Final = frozenset(("invoke", "parameter", "function", "arg_key", "arg_value", "tool_response", *WRAPPERS))
 """Elements of other formats."""
 _NAMED: Final = ("name", "tool_name")
@@ -367,7 +368,7 @@ class ClineXml:
 
     def openings(self, names: Collection[str]) -> tuple[str, ...]:
         """Texts of which every call of these tools contains one; quicker than to read all tags of a page."""
-        return (*(f"<{name}" for name in names), *(f"<{wrapper}>" for wrapper in WRAPPERS))
+        return (*[f"<{name}" for name in names], *_WRAPPER_TAGS)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """An element for each call, a line for each tag and parameter."""

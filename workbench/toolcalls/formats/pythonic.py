@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.toolcalls.call_problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._lines import HOLD, RESTART, LineParser

@@ -251,7 +251,7 @@ class PieceRuns:
     def _keep(self, run: PieceRun) -> None:
         others = [other for other in self._runs if other is not run]
         self._runs = [*others[-MOST_RUNS + 1 :], run]
-        size = sum(other.end(len(other.pieces)) for other in self._runs)
+        size = sum([other.ends[-1] for other in self._runs if other.ends])
         while size > self._most and len(self._runs) > 1:
             first = self._runs.pop(0)
             size -= first.end(len(first.pieces))

@@ -45,21 +45,35 @@ def _text_of(raw: bytes) -> str:
 Row = Sequence[Any]
 Check = Callable[[JsonValue], object]
 
-_TEXT = values.text
-_COUNT = values.count
-_TEXT_OR_NONE = values.optional(values.text)
-_COUNT_OR_NONE = values.optional(values.count)
-_SECONDS = values.optional(values.seconds)
 
-_SUMMARY: Mapping[str, Check] = {
+class _Column(NamedTuple):
+    """What a column may have.
+
+    Attributes:
+        check: returns the value as it is used. Raises SessionFormatError.
+        plain: types of which every value is valid and used as it is: most values need no check.
+    """
+
+    check: Check
+    plain: tuple[type, ...] = ()
+
+
+_TEXT = _Column(values.text, (str,))
+_BYTES = _Column(values.raw, (bytes,))
+_COUNT = _Column(values.count)
+_TEXT_OR_NONE = _Column(values.optional(values.text), (str, type(None)))
+_COUNT_OR_NONE = _Column(values.optional(values.count), (type(None),))
+_SECONDS = _Column(values.optional(values.seconds), (type(None),))
+
+_SUMMARY: Mapping[str, _Column] = {
     "seq": _COUNT,
     "id": _TEXT,
     "method": _TEXT,
     "url": _TEXT,
     "status": _COUNT_OR_NONE,
-    "state": values.state,
-    "kind": values.kind,
-    "origin": values.origin,
+    "state": _Column(values.state),
+    "kind": _Column(values.kind),
+    "origin": _Column(values.origin),
     "request_bytes": _COUNT,
     "response_bytes": _COUNT,
     "started_at": _SECONDS,
@@ -71,23 +85,27 @@ _SUMMARY: Mapping[str, Check] = {
     "content_type": _TEXT,
     "note": _TEXT,
 }
-_MORE: Mapping[str, Check] = {"client": _TEXT, "meta": _TEXT_OR_NONE}
-_SIDE: Mapping[str, Check] = {
+_MORE: Mapping[str, _Column] = {"client": _TEXT, "meta": _TEXT_OR_NONE}
+_SIDE: Mapping[str, _Column] = {
     "head": _COUNT,
     "body": _COUNT,
     "encoding": _TEXT,
-    "is_raw": values.flag,
+    "is_raw": _Column(values.flag),
     "note": _TEXT,
     "original_length": _COUNT_OR_NONE,
     "original_digest": _TEXT_OR_NONE,
     "redactions": _TEXT_OR_NONE,
-    "chunks": values.raw,
+    "chunks": _BYTES,
 }
-_FRAME: Mapping[str, Check] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
+_FRAME: Mapping[str, _Column] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
 
 SUMMARY = ", ".join(_SUMMARY)
 MORE = f"SELECT {', '.join(_MORE)} FROM exchange WHERE seq = ?"
-SIDE = f"SELECT {', '.join(_SIDE)} FROM side WHERE exchange = ? AND side = ?"
+SIDE = (
+    f"SELECT {', '.join(f'side.{name}' for name in _SIDE)}, body.size, body.pieces "
+    "FROM side LEFT JOIN body ON body.id = side.body WHERE side.exchange = ? AND side.side = ?"
+)
+"""A side, with the size and the pieces of its body."""
 FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq LIMIT -1 OFFSET ?"
 """Messages of an exchange behind the first ones."""
 
@@ -126,7 +144,7 @@ def more(row: Row) -> tuple[str, Mapping[str, JsonValue]]:
 
 
 def side(row: Row) -> SideRow:
-    """Read a row of ``SIDE``."""
+    """Read a row of ``SIDE``, without its last two columns."""
     *plain, marks, chunks = _check(_SIDE, (*from_sqlite(row[:-1]), row[-1]))
     return SideRow._make((*plain, values.redactions(loads(encode(marks))) if marks else (), chunks))
 
@@ -144,11 +162,13 @@ def frame(row: Row) -> Row:
     return _check(_FRAME, from_sqlite(row))
 
 
-def _check(checks: Mapping[str, Check], row: Row) -> Row:
+def _check(columns: Mapping[str, _Column], row: Row) -> Row:
+    wanted = columns.values()
     try:
-        return [check(value) for check, value in zip(checks.values(), row, strict=True)]
+        return [v if type(v) in plain else check(v) for (check, plain), v in zip(wanted, row, strict=True)]
     except SessionFormatError as error:
-        wrong = next(name for (name, check), value in zip(checks.items(), row, strict=True) if not _holds(check, value))
+        given = zip(columns.items(), row, strict=True)
+        wrong = next(name for (name, column), value in given if not _holds(column.check, value))
         raise SessionFormatError(f"its {wrong}: {error.what}") from error
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 
 from workbench.errors import SessionFormatError, WireError
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
 from workbench.named_tuple import NamedTuple
 from workbench.wire.body_text import BodyText, WholeText
@@ -285,9 +285,9 @@ class SqliteSession:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
                 raise SessionFormatError("the row is not in the file")
             return None
-        stands = rows.side(found)
+        stands = rows.side(found[:-2])
         head = self._head(stands.head)
-        text, times = self._text(stands.body), pieces.unpack_chunks(stands.chunks)
+        text, times = self._joined(stands.body, found[-2:]), pieces.unpack_chunks(stands.chunks)
         if side == "response" and row[5] == State.OPEN:
             more = self._more(seq, text.size)
             text, times = WholeText(text.whole() + bytes(more.data)), (*times, *more.chunks)
@@ -335,7 +335,11 @@ class SqliteSession:
 
     def _text(self, body_id: int) -> BodyText:
         row = self._db.execute("SELECT size, pieces FROM body WHERE id = ?", (body_id,)).fetchone()
-        if row is None:
+        return self._joined(body_id, row or (None, None))
+
+    def _joined(self, body_id: int, row: Row) -> BodyText:
+        """A body of its size and its pieces; both None if it is not there."""
+        if row[0] is None and row[1] is None:
             raise SessionFormatError(f"body {body_id} is not in the file")
         size, steps = values.count(row[0]), pieces.unpack_steps(values.raw(row[1]))
         if size > MAX_STORED_BODY:

@@ -8,12 +8,11 @@ import sqlite3
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import digests
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor

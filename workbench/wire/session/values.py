@@ -16,6 +16,10 @@ LARGEST: Final = 2**63 - 1
 LAST_SECOND: Final = 253_402_300_799.0
 """End of the year 9999, the last that ``datetime`` supports."""
 
+_STATES: Final = {each.value: each for each in State}
+_KINDS: Final = {each.value: each for each in ExchangeKind}
+_ORIGINS: Final = {each.value: each for each in Origin}
+
 _Value = TypeVar("_Value")
 
 
@@ -65,17 +69,17 @@ def members(value: JsonValue) -> Mapping[str, JsonValue]:
 
 def state(value: JsonValue) -> State:
     """Check a state of an exchange."""
-    return _one_of(State, value)
+    return _one_of(_STATES, value)
 
 
 def kind(value: JsonValue) -> ExchangeKind:
     """Check a kind of exchange."""
-    return _one_of(ExchangeKind, value)
+    return _one_of(_KINDS, value)
 
 
 def origin(value: JsonValue) -> Origin:
     """Check the origin of an exchange."""
-    return _one_of(Origin, value)
+    return _one_of(_ORIGINS, value)
 
 
 def optional(check: Callable[[JsonValue], _Value]) -> Callable[[JsonValue], _Value | None]:
@@ -117,11 +121,11 @@ def _rows(value: JsonValue, width: int, what: str) -> Sequence[Sequence[JsonValu
     return value
 
 
-def _one_of(kinds: Callable[[JsonValue], _Value], value: JsonValue) -> _Value:
-    try:
-        return kinds(text(value))
-    except ValueError as error:
-        raise _refuse(value, "one of the allowed words") from error
+def _one_of(words: Mapping[str, _Value], value: JsonValue) -> _Value:
+    found = words.get(text(value))
+    if found is None:
+        raise _refuse(value, "one of the allowed words")
+    return found
 
 
 def _refuse(value: object, wanted: str) -> SessionFormatError:

@@ -12,12 +12,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.session import opening, pieces, rows, untrusted_sqlite, writers

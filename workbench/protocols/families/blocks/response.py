@@ -74,7 +74,7 @@ def read_usage(value: JsonValue) -> Usage | None:
 
 def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
     """Describe how a stop reason contradicts the content before it; None if it fits."""
-    called = any(isinstance(p, ToolCallIR) and not p.is_server for p in parts)
+    called = any([isinstance(p, ToolCallIR) and not p.is_server for p in parts])
     if reason == "end_turn" and called:
         return "stop_reason is 'end_turn' although the response calls a tool"
     if reason == "tool_use" and not called:

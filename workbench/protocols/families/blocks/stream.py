@@ -20,6 +20,7 @@ from workbench.protocols.families.blocks.response import contradicts, envelope
 from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
 from workbench.wire import SseEvent, loads
 
+_DELTA = "content_block_delta"
 _UNNAMED = "events have no name; this protocol requires one"
 
 
@@ -31,7 +32,7 @@ class BlockStreamDecoder:
 
     def __init__(self) -> None:
         self._handlers: Mapping[str, Callable[[int, dict[str, JsonValue]], None]] = {
-            "content_block_delta": self._block_delta,
+            _DELTA: self._odd_delta,
             "content_block_start": self._block_start,
             "content_block_stop": self._block_stop,
             "message_start": self._message_start,
@@ -77,6 +78,19 @@ class BlockStreamDecoder:
             )
         if self._ended is not None and kind != "ping":
             self._fault("stream.framing", "events after the end of the stream", number)
+        if kind == _DELTA:  # nearly every event is a plain one: a call saved is a tenth of its time
+            try:
+                delta = value["delta"]
+                track = self._open[value["index"]].tracks[delta["type"]]
+                piece = delta[track.key]
+            except (KeyError, TypeError):
+                piece = None
+            if type(piece) is str:
+                pieces = track.pieces
+                pieces.texts.append(piece)
+                pieces.events.append(number)
+                pieces.pointers.append(track.pointer)
+                return
         handle(number, value)
 
     def result(self) -> ModelResponse:
@@ -155,22 +169,6 @@ class BlockStreamDecoder:
             message = f"block {len(self._blocks) + 1} of the message has index {index}"
             self._fault(f"stream.index{UNUSUAL}", message, number)
 
-    def _block_delta(self, number: int, value: dict[str, JsonValue]) -> None:
-        try:
-            delta = value["delta"]
-            track = self._open[value["index"]].tracks[delta["type"]]
-            piece = delta[track.key]
-        except (KeyError, TypeError):
-            self._odd_delta(number, value)
-            return
-        if type(piece) is not str:
-            self._odd_delta(number, value)
-            return
-        pieces = track.pieces  # nearly every event passes here: a call saved is a tenth of its time
-        pieces.texts.append(piece)
-        pieces.events.append(number)
-        pieces.pointers.append(track.pointer)
-
     def _odd_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         """The first delta of its type in a block, and every delta that carries no string or is out of place."""
         delta = self._object(number, value, "delta")
@@ -239,9 +237,9 @@ class BlockStreamDecoder:
         counts = value.get("usage")
         usage = dict(held) if isinstance(held, dict) else {}
         if isinstance(counts, dict):  # totals so far: what is left out keeps its value
-            usage.update((k, v) for k, v in counts.items() if v is not None)
-        self._body.update((k, v) for k, v in value.items() if k not in ("type", "delta"))
-        self._body.update((k, v) for k, v in delta.items() if v is not None or k not in self._body)
+            usage.update({k: v for k, v in counts.items() if v is not None})
+        self._body.update({k: v for k, v in value.items() if k not in ("type", "delta")})
+        self._body.update({k: v for k, v in delta.items() if v is not None or k not in self._body})
         self._body["usage"] = usage
 
     def _message_stop(self, number: int, value: dict[str, JsonValue]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.blocks.content import read_block
@@ -44,7 +44,7 @@ class Track:
 
     def text(self) -> str:
         """The joined text. A surrogate pair split between two pieces becomes one character."""
-        text = self.pieces.text
+        text = "".join(self.pieces.texts)
         if not text.isascii() and _SPLIT_PAIR.search(text):
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         return text
@@ -114,7 +114,7 @@ class StreamedBlock:
 
     def all_events(self) -> tuple[int, ...]:
         """Every event that took part, in order."""
-        return tuple(sorted(set(self.events).union(*(t.pieces.events for t in self.tracks.values()))))
+        return tuple(sorted(set(self.events).union(*[t.pieces.events for t in self.tracks.values()])))
 
     def opening(self) -> Part | None:
         """The part without its string; None for one whose start does not tell, and for all that comes whole."""
@@ -141,7 +141,8 @@ class StreamedBlock:
         if self._wrong and self.is_whole and not self.tracks:
             return self._wrong[0]
         value = {k: v.copy() if isinstance(v, list) else v for k, v in self._value.items()}
-        value.update((t.name, t.text()) for t in self.tracks.values())
+        for track in self.tracks.values():
+            value[track.name] = track.text()
         return value
 
     def part(self, at: str, notes: Notes) -> Part:
@@ -159,21 +160,21 @@ class StreamedBlock:
         if raw and isinstance(part, ToolCallIR):
             part = replace(part, input=None if error else part.input, raw=raw, error=error)
         self._note_damage(at, mine)
-        notes.anomalies += (a if a.events else replace(a, events=events) for a in mine.anomalies)
+        if mine.anomalies:
+            notes.anomalies += [a if a.events else replace(a, events=events) for a in mine.anomalies]
         grown = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
         return self._locate(part, at, grown, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
         message = "characters were damaged in transit: replacement characters, or bytes that are not UTF-8"
         for track in self.tracks.values():
-            text = track.text()
-            if not text.isascii() and _DAMAGED.search(text):
+            text = "".join(track.pieces.texts)
+            if not text.isascii() and _DAMAGED.search(track.text()):
                 notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged_events())
 
     def _locate(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
-        below = part.source.pointer[len(at) :]
-        segments = dict(self._segments(part, below, grown))
+        segments = self._segments(part, part.source.pointer[len(at) :], grown)
         fields = {name: part.source.fields[name] for name in segments}
         if isinstance(part, ToolCallIR) and part.raw is not None:
             segments["raw"], fields["raw"] = segments["input"], fields["input"]
@@ -185,14 +186,16 @@ class StreamedBlock:
 
     def _segments(
         self, part: Part, below: str, grown: Mapping[str, tuple[Segment, ...]]
-    ) -> Iterator[tuple[str, tuple[Segment, ...]]]:
-        """(field, pieces) of every field that is in the stream as it is."""
+    ) -> dict[str, tuple[Segment, ...]]:
+        """Field → pieces, of every field that is in the stream as it is."""
+        found: dict[str, tuple[Segment, ...]] = {}
         for name, suffix in part.source.fields.items():
             key = below + suffix
             if key in grown:
-                yield name, grown[key]
+                found[name] = grown[key]
             elif name != "extra" and (key or (self.is_whole and not self.tracks)) and self._was_sent(key):
-                yield name, (Segment(self._start, self.origin + key),)
+                found[name] = (Segment(self._start, self.origin + key),)
+        return found
 
     def _grew(self, track: Track) -> bool:
         """The pieces say more than the start: empty ones do not, where the start has the key."""

@@ -50,7 +50,7 @@ def read_blocks(content: list[JsonValue], at: str, notes: Notes) -> Iterator[Par
 def merge_nested(outer: BlockReader, key: str, inner: BlockReader, *, typed: bool = False) -> Mapping[str, JsonValue]:
     """Make what was taken from the object at ``key`` a part of the block around it; gives the ``extra`` of both."""
     outer.taken.add(key)
-    outer.pairs += ((name, f"/{key}{suffix}") for name, suffix in inner.pairs)
+    outer.pairs += [(name, f"/{key}{suffix}") for name, suffix in inner.pairs]
     rest = inner.extra(typed="type" in inner.value)
     return outer.extra(typed=typed, **({key: rest} if rest else {}))
 
@@ -254,6 +254,9 @@ _REASONING = {
     "reasoning": Carrier.REASONING,
     "tool_plan": Carrier.TOOL_PLAN,
 }
+_THOUGHTS = frozenset((*_REASONING, "reasoning_details"))
+_BESIDE = frozenset(("refusal", "audio"))
+_CALLS = frozenset(("tool_calls", "function_call"))
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool = False) -> Message:
@@ -270,9 +273,17 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
         notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     is_result = role in RESULT_ROLES or (role not in _CALLER_ROLES and "tool_call_id" in value)
-    parts = (_result(block),) if is_result else (*_reasoning(block), *_content(block, role), *_beside(block))
-    parts = (*parts, *_calls(block))
+    parts = (_result(block),) if is_result else _spoken(block, role)
+    if not _CALLS.isdisjoint(value):
+        parts = (*parts, *_calls(block))
     return Message(role, parts, block.extra(typed="type" in value), pointer)
+
+
+def _spoken(block: BlockReader, role: str) -> tuple[Part, ...]:
+    """The parts of a message that is no result, without its calls."""
+    reasoning = () if _THOUGHTS.isdisjoint(block.value) else _reasoning(block)
+    beside = () if _BESIDE.isdisjoint(block.value) else _beside(block)
+    return (*reasoning, *_content(block, role), *beside)
 
 
 def _reasoning(block: BlockReader) -> Iterator[Part]:

@@ -11,7 +11,6 @@ pieces show where its strings came from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from workbench.errors import WireError
@@ -28,6 +27,7 @@ from workbench.ir import (
     Text,
     ToolCallIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, locate

@@ -12,7 +12,6 @@ writes ``result``; clients were recorded that write ``return_value`` and ``value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from workbench.ir import (
@@ -29,6 +28,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes, kind_of
 from workbench.protocols.families.contents.nodes import ContentNode, as_list, key_of, snake
 

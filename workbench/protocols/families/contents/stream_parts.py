@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
@@ -30,6 +29,7 @@ from workbench.ir import (
     Text,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import Notes

@@ -9,7 +9,6 @@ So it can be compared and written back like any other: ``extra`` holds keys at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch
 from workbench.ir import (
@@ -26,6 +25,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.changes import differs
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages

@@ -7,7 +7,6 @@ once more in the last event. The latest word counts, as it does for clients; the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from workbench.ir import (
@@ -23,6 +22,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import Notes
