@@ -9,12 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from workbench import protocols
+from workbench.chain.cache_breakpoints import _marked_pointers
 from workbench.contracts import loading
 from workbench.ir import JsonValue
 from workbench.protocols.grammars import grammar_of
 from workbench.protocols.history import RepeatedMessage
 from workbench.protocols.message_shapes import SOME_TEXT, shape_of, shape_of_value
-from workbench.rules import _relation_values, grammar, soft_contract
+from workbench.rules import _relation_values, gateway, grammar, reasoning_place, soft_contract
+from workbench.wire import WholeText
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 MESSAGES: dict[str, list[JsonValue]] = {
@@ -107,6 +110,37 @@ def test_relations_find_the_same_with_and_without_shapes() -> None:
             assert told == {n: found for n, found in alone.items() if found}, value
             hits += len(told)
     assert hits > 50
+
+
+THINKING = {"type": "thinking", "thinking": "t", "signature": "s"}
+ODD: tuple[JsonValue, ...] = (
+    {"role": "user", "content": "a", "reasoning_content": "b", "cache_control": {"type": "ephemeral"}, "name": "c"},
+    {"role": "assistant", "content": "a", "tool_plan": "b"},
+    {"role": "user", "content": [THINKING, {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [THINKING]}]},
+)
+ASKED = (
+    (gateway._strange_keys, ((("user", frozenset({"content"})), ("assistant", frozenset({"content", "tool_calls"}))),)),
+    (_marked_pointers, ()),
+    (reasoning_place._has_stray_fields, ("assistant",)),
+)
+
+
+@pytest.mark.parametrize("protocol", ["openai-chat", "anthropic-messages"])
+def test_no_test_is_true_of_a_message_that_its_shape_rules_out(protocol: str) -> None:
+    known, hits = protocols.KnownMessages(), dict.fromkeys(range(len(ASKED)), 0)
+    for value in (*ODD, *variants(protocol, 200)):
+        body = WholeText(json.dumps({"model": "m", "messages": [value]}).encode())
+        for message in known.decode(protocols.get(protocol), body)[0].messages:
+            for n, (test, terms) in enumerate(ASKED):
+                _, may = test.by_shape  # type: ignore[attr-defined]
+                hits[n] += bool(test(message, *terms))
+                assert may(shape_of(message), *terms) or not test(message, *terms), (test, value)
+    assert min(hits.values()) > 1
+
+
+def test_every_field_of_reasoning_has_a_mark_by_which_shapes_are_asked() -> None:
+    assert all(any(mark in name.lower() for mark in reasoning_place._MARKS) for name in reasoning_place._fields())
 
 
 def test_messages_that_differ_in_texts_and_numbers_have_one_shape() -> None:

@@ -122,6 +122,10 @@ class _Question:
         """What they are about in a message that is this value."""
         return tuple(self.search.values(value)) if not self.which or passes_filter(self.which, value) else ()
 
+    def is_for(self, message: Message) -> bool:
+        """They are about messages of its role."""
+        return not self.roles or message.role in self.roles
+
 
 class OnMessages:
     """The relations of a contract on the messages of one list, each with its search."""
@@ -287,8 +291,7 @@ def _hits_of_decoded(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
     for n, message in enumerate(case.messages):
         value = _value(case, n, message)
         for number, question in enumerate(query.questions):
-            is_for = not question.roles or message.role in question.roles
-            if is_for and (values := question.values(value)):
+            if question.is_for(message) and (values := question.values(value)):
                 yield number, message, values
 
 
@@ -317,7 +320,7 @@ def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[
     found = list[tuple[int, tuple[PlacedValue, ...]]]()
     for number in numbers:
         question = query.questions[number]
-        is_for = not question.roles or message.role in question.roles
+        is_for = not question.roles or message.role in question.roles  # as ``is_for``, without a call
         if is_for and (values := fact(message, _hits, question)):
             found.append((number, values))
     return tuple(found)
