@@ -464,8 +464,7 @@ class Inspector:
     ) -> RuleContext:
         """Input of the rules: the exchange, and the earlier part of its conversation."""
         request, index = decoded.request, decoded.index
-        lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
-        earlier = lane.before(index)
+        earlier = (self._conversations.all[conversation] if conversation is not None else Conversation(-1)).before(index)
         known = lane_of(request, earlier.id) if is_recorded else None
         return RuleContext(
             decoded=decoded,

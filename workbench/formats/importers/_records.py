@@ -298,10 +298,7 @@ def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> boo
     if first(found, _FAILURES) or first(found, _RESPONSES) is not None:
         return True
     known = (*_REQUESTS, *_RESPONSES)
-    for key, part in value.items():
-        if normalize_name(key) not in known and _is_unnamed_answer(part, is_alone=False):
-            return True
-    return False
+    return any(_is_unnamed_answer(part, is_alone=False) for k, part in value.items() if normalize_name(k) not in known)
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
