@@ -463,8 +463,8 @@ class Inspector:
         shared: SharedResults | None = None,
     ) -> RuleContext:
         """Input of the rules: the exchange, and the earlier part of its conversation."""
-        request, index = decoded.request, decoded.index
-        earlier = (self._conversations.all[conversation] if conversation is not None else Conversation(-1)).before(index)
+        request, index, lanes = decoded.request, decoded.index, self._conversations.all
+        earlier = (lanes[conversation] if conversation is not None else Conversation(-1)).before(index)
         known = lane_of(request, earlier.id) if is_recorded else None
         return RuleContext(
             decoded=decoded,

@@ -46,7 +46,7 @@ Row = Sequence[Any]
 Check = Callable[[JsonValue], object]
 
 
-class _Column(NamedTuple):
+class _CheckedColumn(NamedTuple):
     """What a column may have.
 
     Attributes:
@@ -58,22 +58,22 @@ class _Column(NamedTuple):
     plain: tuple[type, ...] = ()
 
 
-_TEXT = _Column(values.text, (str,))
-_BYTES = _Column(values.raw, (bytes,))
-_COUNT = _Column(values.count)
-_TEXT_OR_NONE = _Column(values.optional(values.text), (str, type(None)))
-_COUNT_OR_NONE = _Column(values.optional(values.count), (type(None),))
-_SECONDS = _Column(values.optional(values.seconds), (type(None),))
+_TEXT = _CheckedColumn(values.text, (str,))
+_BYTES = _CheckedColumn(values.raw, (bytes,))
+_COUNT = _CheckedColumn(values.count)
+_TEXT_OR_NONE = _CheckedColumn(values.optional(values.text), (str, type(None)))
+_COUNT_OR_NONE = _CheckedColumn(values.optional(values.count), (type(None),))
+_SECONDS = _CheckedColumn(values.optional(values.seconds), (type(None),))
 
-_SUMMARY: Mapping[str, _Column] = {
+_SUMMARY: Mapping[str, _CheckedColumn] = {
     "seq": _COUNT,
     "id": _TEXT,
     "method": _TEXT,
     "url": _TEXT,
     "status": _COUNT_OR_NONE,
-    "state": _Column(values.state),
-    "kind": _Column(values.kind),
-    "origin": _Column(values.origin),
+    "state": _CheckedColumn(values.state),
+    "kind": _CheckedColumn(values.kind),
+    "origin": _CheckedColumn(values.origin),
     "request_bytes": _COUNT,
     "response_bytes": _COUNT,
     "started_at": _SECONDS,
@@ -85,19 +85,19 @@ _SUMMARY: Mapping[str, _Column] = {
     "content_type": _TEXT,
     "note": _TEXT,
 }
-_MORE: Mapping[str, _Column] = {"client": _TEXT, "meta": _TEXT_OR_NONE}
-_SIDE: Mapping[str, _Column] = {
+_MORE: Mapping[str, _CheckedColumn] = {"client": _TEXT, "meta": _TEXT_OR_NONE}
+_SIDE: Mapping[str, _CheckedColumn] = {
     "head": _COUNT,
     "body": _COUNT,
     "encoding": _TEXT,
-    "is_raw": _Column(values.flag),
+    "is_raw": _CheckedColumn(values.flag),
     "note": _TEXT,
     "original_length": _COUNT_OR_NONE,
     "original_digest": _TEXT_OR_NONE,
     "redactions": _TEXT_OR_NONE,
     "chunks": _BYTES,
 }
-_FRAME: Mapping[str, _Column] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
+_FRAME: Mapping[str, _CheckedColumn] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
 
 SUMMARY = ", ".join(_SUMMARY)
 MORE = f"SELECT {', '.join(_MORE)} FROM exchange WHERE seq = ?"
@@ -162,7 +162,7 @@ def frame(row: Row) -> Row:
     return _check(_FRAME, from_sqlite(row))
 
 
-def _check(columns: Mapping[str, _Column], row: Row) -> Row:
+def _check(columns: Mapping[str, _CheckedColumn], row: Row) -> Row:
     wanted = columns.values()
     try:
         return [v if type(v) in plain else check(v) for (check, plain), v in zip(wanted, row, strict=True)]
