@@ -14,6 +14,9 @@ SIGNS: Mapping[str, str] = dict(
 )
 """Every sign the app writes outside the frames."""
 
+LONG_FORMS: Mapping[str, str] = {"→": "->", "←": "<-", "⇣": ".."}
+"""Stand-ins of two columns, for text that is not laid out yet: ``>`` between two numbers reads as a comparison."""
+
 _FRAMES = {
     **dict.fromkeys("─╌┄┈▔▁", "-"),
     **dict.fromkeys("━═▀▄", "="),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from workbench import regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
-from workbench.glyphs import SIGNS
+from workbench.glyphs import LONG_FORMS, SIGNS
 from workbench.named_tuple import NamedTuple
 
 TAB = "    "
@@ -82,7 +82,7 @@ def _form(character: str, is_bytes: bool) -> Piece:
     if character == "\t":
         return Piece(TAB, False)
     if _ascii_only and not is_bytes and character in SIGNS:
-        return Piece(SIGNS[character], False)
+        return Piece(LONG_FORMS.get(character) or SIGNS[character], False)
     code = ord(character)
     if is_bytes and 0xDC80 <= code <= 0xDCFF:
         return Piece(f"\\x{code - 0xDC00:02x}", True)
