@@ -43,7 +43,7 @@ def test_json_is_one_object_and_the_file_has_the_exact_bytes(run: Run, tmp_path:
     assert said["body"] == json.loads(out.read_bytes())
     assert (said["from"], said["protocol"], said["side"]) == ("anthropic-messages", "openai-chat", "request")
     assert (said["path"], said["exchange"], said["ids"], said["body_base64"]) == ("-", 0, {}, None)
-    instead = "left out: no type of the target has this key"
+    instead = "left out: the target has no such field"
     assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": instead}]
     protocols.get("openai-chat").decode_request(out.read_bytes())
 

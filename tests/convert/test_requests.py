@@ -76,7 +76,7 @@ def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() ->
     asked = {"model": "m", "messages": [ASK], "logit_bias": {"1": 2}, "temperature": 1.7, "service_tier": "flex"}
     made = request(asked, CHAT, BLOCKS)
     assert told(made)[1:] == [
-        ("/logit_bias", "the parameter 'logit_bias'", "left out: no type of the target has this key"),
+        ("/logit_bias", "the parameter 'logit_bias'", "left out: the target has no such field"),
         (
             "/service_tier",
             "the value 'flex' of 'service_tier'",

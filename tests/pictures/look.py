@@ -95,7 +95,7 @@ SCREENS = {
     "stream": Screen("openai-parallel-index-reused", ("t",)),
     "diff": Screen("anthropic-compaction-orphan", ("d",)),
     "compare": Screen(
-        "anthropic-compaction-orphan", ("d", "~1024", "q", "D", "~Compare exchange", "enter"), "Side by side"
+        "anthropic-compaction-orphan", ("d", "~1024", "q", "D", "~Compare exchange", "enter"), "bytes  /max_tokens"
     ),
     "compare-dialog": Screen("anthropic-compaction-orphan", ("D",), "Compare exchange"),
     "repairs": Screen(LOST, ("~restore the reasoning", "f"), "Repair 1"),
@@ -125,7 +125,7 @@ SCREENS = {
     "search": Screen(LOST, ("slash",)),
     "jump": Screen(LOST, ("number_sign",)),
     "lab-dialog": Screen("", ("l",)),
-    "lab-step": Screen("anthropic-long-session", ("L", "~does the model", "s"), "Pending"),
+    "lab-step": Screen("anthropic-long-session", ("L", "~does the model", "s"), "whole body"),
     "correcting": Screen("anthropic-tool-loop", ("C", "~Continue with", "enter")),
     "survey": Screen(a_survey),
     "survey-places": Screen(a_survey, ("enter",)),

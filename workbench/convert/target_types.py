@@ -12,7 +12,7 @@ from workbench.protocols import grammars
 from workbench.provenance import escape
 from workbench.wire import loads
 
-NO_SUCH_KEY = "left out: no type of the target has this key"
+NO_SUCH_KEY = "left out: the target has no such field"
 LARGEST = 1_000_000
 """Bytes of a new body that is held to its grammar."""
 

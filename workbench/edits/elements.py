@@ -11,7 +11,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.wire import JsonIndex, decode, dumps, split_pointer
 
-LABEL = 60
+LABEL = 200
 """Most characters of a label."""
 
 LEVELS = 2

@@ -177,7 +177,7 @@ LOOKS: Mapping[str, Look] = {
     "form": Look("text-error", text="reverse", plain="reverse"),
     "cursor": Look(back="primary", strength=0.45, plain="bold underline"),
     "cursor-blurred": Look(back="primary", strength=0.20, plain="bold"),
-    "related": Look(back="success", strength=0.45, plain="italic"),
+    "related": Look(back="success", strength=0.45, plain="italic underline"),
     "block": Look(back="primary", strength=0.25, plain="underline"),
     "broken": Look(back="error", strength=0.55, plain="reverse"),
     "doubtful": Look(back="warning", strength=0.45, plain="reverse italic"),

@@ -54,12 +54,11 @@ def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     told = [plain(made).strip() for made in comparing.damage_body(DROPPED, turn, HOPS, 70)]
     assert told == [
         "it was 1",
-        "the meaning changed",
-        "first at byte 14 in client · byte 12 in upstream",
+        "first at byte 14 in client, 12 in upstream",
         "also at /b and 1 more",
     ]
     answer = Damage(DamageKind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
-    assert "byte 12 in client · byte 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
+    assert "byte 12 in client, 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
     assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 attempts"
 
 
@@ -90,5 +89,7 @@ def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     rows = comparing.BodyRows()
     assert [" │ " in plain(made) for made in comparing.place_body(place, 100, rows)] == [True]
     assert [plain(made).split()[0] for made in comparing.place_body(place, 60, rows)] == ["-", "+"]
-    heads = [plain(comparing.columns(HOPS, turn, (before, after), width)) for width in (100, 60)]
-    assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith("- client, exchange 1")
+    heads = [plain(comparing.sides_title(HOPS, turn, (before, after), width)) for width in (100, 60)]
+    assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith(
+        " Both sides · - client, exchange 1"
+    )

@@ -24,7 +24,7 @@ def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> Prepared
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize(
-    ("target", "words"), [(LIVE, "LIVE api.example.com · key $EXAMPLE_KEY"), (SIMULATED, "no API key")]
+    ("target", "words"), [(LIVE, "LIVE api.example.com · key $EXAMPLE_KEY"), (SIMULATED, "simulated")]
 )
 def test_the_promise_is_always_there(target: Target, words: str, width: int) -> None:
     lines = send.headline("Send request 3 · an edit with a long title", (), target, width, is_set=True)

@@ -78,11 +78,13 @@ def test_columns_stand_in_line_whatever_is_in_them(width: int) -> None:
     assert all(cells(plain(each)) <= width for each in send_answer.body(row, width, BOTH))
 
 
-def test_one_answer_alone_where_there_is_no_room_for_two() -> None:
+def test_short_contents_are_on_one_line_where_there_is_no_room_for_two() -> None:
     shown = compare_responses(decoded(answer("before")), decoded(answer("after")))
     row = next(row for row in shown.rows if row.kind == "text")
-    assert [plain(each).strip() for each in send_answer.body(row, 70, BEFORE)] == ["before"]
-    assert [plain(each).strip() for each in send_answer.body(row, 70, AFTER)] == ["after"]
+    assert [plain(each).strip() for each in send_answer.body(row, 70, BEFORE)] == ["before → after"]
+    assert [plain(each).strip() for each in send_answer.body(row, 70, AFTER)] == ["before → after"]
+    alone = row._replace(after=None)
+    assert [plain(each).strip() for each in send_answer.body(alone, 70, AFTER)] == ["before"]
 
 
 @pytest.mark.parametrize(

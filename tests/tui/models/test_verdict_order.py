@@ -23,10 +23,16 @@ def test_refusals_come_first_and_those_that_accept_are_one_row() -> None:
     assert list(order.rows) == list(range(8))
 
 
-def test_the_order_is_as_given_until_all_are_judged() -> None:
+def test_contracts_take_their_places_as_they_are_judged() -> None:
     order = VerdictOrder()
-    order.arrange(3, {2: "refuses"})
-    assert list(order.rows) == [0, 1, 2]
+    order.arrange(5, {3: "refuses", 2: "accepts"})
+    assert list(order.rows) == [0, 3, None, 1, 4]
+
+
+def test_contracts_of_one_cause_come_one_after_the_other() -> None:
+    order = VerdictOrder()
+    order.arrange(4, dict.fromkeys(range(4), "refuses"), {1: "b", 2: "a", 3: "b"})
+    assert list(order.rows) == [0, 2, 1, 3]
 
 
 @given(VERDICTS)

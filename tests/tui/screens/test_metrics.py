@@ -38,7 +38,7 @@ async def test_a_session_turn_by_turn_and_on_to_the_exchange(size: tuple[int, in
         await driver.press("$")
         screen = await done(driver)
         assert "22 turns · 37,340 tokens · $0.2014" in driver.text and NEVER in driver.text
-        assert all(word in driver.text for word in ("▒ system", "▓ overhead", "▚ tools", "░ history", "█ new"))
+        assert all(word in driver.text for word in ("▓ system", "░ overhead", "▚ tools", "▒ history", "█ new"))
         await driver.press("j", "j")
         assert "exchange 3" in driver.text and "added by the provider" in driver.text
         first, later = (next(r for r in driver.text.split("\n") if f"  {n}   ▒" in r) for n in (1, 8))

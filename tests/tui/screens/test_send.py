@@ -82,7 +82,7 @@ async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) ->
         await before_sending(driver)
         text = driver.text
         assert "anthropic refuses" in text and "closure.missing-result" in text
-        assert "simulated" in text and "no API key" in text
+        assert "simulated" in text and "tools are never run" in text
         assert "tools are never run" in text
         await driver.press("G", "k")
         assert "not streamed" in driver.text or size[1] < 20

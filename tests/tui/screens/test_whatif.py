@@ -40,7 +40,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         text = driver.text
         assert "sim:deepseek:v4" in text and "▸unchanged" in text
         assert "✗ 400 reasoning.missing" in text
-        assert "others cannot be sent" in text  # why a variant cannot be tried
+        assert "other variants cannot be sent" in text  # why a variant cannot be tried
         assert "simulated" in text and "tools are never run" in text
         await hold(driver, "what if")
         await driver.press("l", "enter")

@@ -317,7 +317,7 @@ CORRECTING = (
 )
 
 WHAT_IF = (
-    Key("what-if.next-target", "l,right", "column(1)", "target", "next target", 3),
+    Key("what-if.next-target", "l,right", "column(1)", "next target", "next target", 3),
     Key("what-if.previous-target", "h,left", "column(-1)", "previous", "previous target"),
     Key("what-if.add", "T", "target", "add target", "add a target; a simulator is run immediately", 4),
     Key(

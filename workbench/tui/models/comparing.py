@@ -205,22 +205,40 @@ def damage_line(damage: Damage) -> Line:
 def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int) -> list[Line]:
     """Explanation of a damage, its effect on the meaning, and its places."""
     made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
-    meant = "same meaning: only the bytes differ" if damage.is_same_meaning else "the meaning changed"
-    made += wrap(meant, width, "info" if damage.is_same_meaning else "warning", indent=4)
+    if damage.is_same_meaning:
+        made += wrap("same meaning: only the bytes differ", width, "info", indent=4)
     left, right = (damage.first_was, damage.first) if turn.goes_right(damage) else (damage.first, damage.first_was)
     if left is not None or right is not None:
-        told = " · ".join(
-            f"byte {at:,} in {name}" for at, name in ((left, pairing.left), (right, pairing.right)) if at is not None
-        )
-        made += wrap(f"first at {told}", width, "muted", indent=4)
+        made += wrap(f"first at byte {_first_bytes(left, right, pairing)}", width, "muted", indent=4)
     if damage.was and damage.at and damage.was != damage.at:
-        made += wrap(f"{damage.was} became {damage.at}", width, "muted", indent=4)
+        moved = f"was {damage.was}" if f"{damage.was}/".startswith(f"{damage.at}/") else f"{damage.was} → {damage.at}"
+        made += wrap(moved, width, "muted", indent=4)
     if damage.further:
         more = damage.places - 1 - len(damage.further)
         others = [where for where in dict.fromkeys(damage.further) if where != (damage.at or damage.was)]
         words = ", ".join(others) + (f" and {more:,} more" if more > 0 else "")
         made += wrap(f"also at {words}", width, "muted", indent=4, most=4) if others else []
     return made
+
+
+def _first_bytes(left: int | None, right: int | None, pairing: Pairing) -> str:
+    """The first byte that differs on each side; once if both are the same."""
+    if left == right:
+        return f"{left:,}"
+    told = ((left, pairing.left), (right, pairing.right))
+    return ", ".join(f"{at:,} in {name}" for at, name in told if at is not None)
+
+
+def damages_title(turn: ComparedTurn | None) -> Line:
+    """Number of differences, and how many of them change the meaning."""
+    damages = turn.damages if turn else ()
+    meant = sum(not damage.is_same_meaning for damage in damages)
+    number = f" · {len(damages):,}" if turn and meant < len(damages) else ""
+    return line(
+        " Differences",
+        number,
+        f" · {meant:,} change the meaning" if meant > 1 else f" · {meant} changes the meaning" if meant else "",
+    )
 
 
 # Both sides.
@@ -361,26 +379,36 @@ def place_line(place: ComparedRow) -> Line:
     )
 
 
-def columns(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
-    """Heads of the two columns; a legend of the signs if the sides are shown one below the other."""
-    left, right = (
-        _head(name, index, one)
-        for name, index, one in zip((pairing.left, pairing.right), (turn.before, turn.after), decoded, strict=True)
-    )
+def sides_title(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
+    """Heads of the two columns; the signs with their sides if these are shown one below the other."""
+    indexes = (turn.before, turn.after)
+    left, right = (_head(name, index) for name, index in zip((pairing.left, pairing.right), indexes, strict=True))
     if width < 2 * LEAST_COLUMN:
-        return line(Span("- ", "error"), Span(left, "accent strong"), Span("   + ", "ok"), Span(right, "accent strong"))
-    room = (width - 5) // 2
-    left, right = (clip(name, room) for name in (left, right))
-    return line("  ", Span(left, "accent strong", room), Span(" │ ", "muted"), Span(right, "accent strong"))
+        return line(" Both sides · ", Span(f"- {left}", "error"), Span(f"   + {right}", "ok"))
+    room = _column_width(width)
+    told = [clip(f"{name}{_sizes(one)}", room) for name, one in zip((left, right), decoded, strict=True)]
+    return line(Span(told[0], "", room + MARGIN), Span(" │ ", "muted"), Span(told[1]))
 
 
-def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
+def _head(name: str, index: int | None) -> str:
     if index is None:
         return f"{name}: missing"
     number = f"exchange {index + 1}"
-    named = name if number in name else f"{name}, {number}"
-    sizes = f" · {size(len(decoded.request_text))} → {size(len(decoded.response_text))}" if decoded else ""
-    return f"{named}{sizes}"
+    return name if number in name else f"{name}, {number}"
+
+
+def _sizes(decoded: DecodedExchange | None) -> str:
+    if decoded is None:
+        return ""
+    return f" · request {size(len(decoded.request_text))}, response {size(len(decoded.response_text))}"
+
+
+MARGIN = 2
+"""Columns by which the content of an item is set in."""
+
+
+def _column_width(width: int) -> int:
+    return (width - MARGIN - len(" │ ")) // 2
 
 
 class BodyRows:
@@ -389,12 +417,14 @@ class BodyRows:
     def __init__(self) -> None:
         self._tables: dict[tuple[int, int], LaidOut] = {}
 
-    def lines(self, body: bytes, span: tuple[int, int], width: int, sign: str, style: str) -> RangeRows:
-        """The rows of a range of a body."""
+    def lines(
+        self, body: bytes, span: tuple[int, int], width: int, sign: str, style: str, *, is_alone: bool
+    ) -> RangeRows:
+        """The rows of a range of a body; ``is_alone``: the other body has nothing there."""
         key = (id(body), width)
         if key not in self._tables:
             self._tables[key] = LaidOut(body, width, is_json=is_json(body))
-        return range_rows(self._tables[key], span, sign, style)
+        return range_rows(self._tables[key], span, sign, style, is_alone=is_alone)
 
 
 def place_body(place: ComparedRow, width: int, rows: BodyRows) -> list[Line]:
@@ -416,9 +446,9 @@ def _both_bodies(
     bodies: tuple[bytes, bytes], before: tuple[int, int], after: tuple[int, int], width: int, rows: BodyRows
 ) -> list[Line]:
     is_wide = width >= 2 * LEAST_COLUMN
-    room = (width - 5) // 2 if is_wide else width
-    olds = rows.lines(bodies[0], before, room - 4, "- ", "error")
-    news = rows.lines(bodies[1], after, room - 4, "+ ", "ok")
+    room = _column_width(width) if is_wide else width
+    olds = rows.lines(bodies[0], before, room - 4, "- ", "error", is_alone=after[0] == after[1])
+    news = rows.lines(bodies[1], after, room - 4, "+ ", "ok", is_alone=before[0] == before[1])
     if not is_wide:
         return one_below_the_other(olds, news)
-    return send_answer.side_by_side([*chain(*olds)], [*chain(*news)], room)
+    return send_answer.side_by_side([*chain(*olds)], [*chain(*news)], room + MARGIN, margin="")

@@ -37,6 +37,11 @@ _BACK = {"error": "broken", "ok": "related"}
 
 _AT_ONCE = 256
 
+_SEPARATORS = b", \r\n\t"
+
+BRIEF = 16
+"""Characters of each side of a change that is told in a line: at 80 columns both sides fit."""
+
 MOST_SHOWN = 600
 """Characters of a value shown on either side."""
 
@@ -74,7 +79,7 @@ def verdict(difference: Difference) -> Line:
     if {c.kind for c in earlier} == {ItemChangeKind.RESPELLED}:
         words = f"= same meaning, different bytes from byte {difference.first:,} on"
         return line(Span(words, "info"), Span(share, "muted"))
-    words = f"~ {count(len(earlier), 'change')} before the end · first at byte {difference.first:,}"
+    words = f"~ {count(len(earlier), 'change')} to what was sent before · first at byte {difference.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))
 
 
@@ -124,7 +129,7 @@ def detail_words(before: JsonValue, after: JsonValue, kind: ItemChangeKind) -> s
     if isinstance(before, str) and isinstance(after, str):
         at = common(before, after)
         return f"{len(before):,} → {len(after):,} characters, from character {at:,}"
-    return f"{short(before)} → {short(after)}"
+    return f"{short(before, BRIEF)} → {short(after, BRIEF)}"
 
 
 def short(value: JsonValue, most: int = 40) -> str:
@@ -183,7 +188,8 @@ class Sides:
         """The bytes of a range on either side, with rows above and below."""
         before, after = self._sides
         return one_below_the_other(
-            range_rows(before, hunk.before, "- ", "error", around), range_rows(after, hunk.after, "+ ", "ok", around)
+            range_rows(before, hunk.before, "- ", "error", around, is_alone=hunk.after[0] == hunk.after[1]),
+            range_rows(after, hunk.after, "+ ", "ok", around, is_alone=hunk.before[0] == hunk.before[1]),
         )
 
 
@@ -195,8 +201,14 @@ class RangeRows(NamedTuple):
     below: Sequence[Line] = ()
 
 
-def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str, around: int = 1) -> RangeRows:
-    """The laid-out rows of a range of bytes, with rows above and below."""
+def range_rows(
+    rows: LaidOut, span: tuple[int, int], sign: str, style: str, around: int = 1, *, is_alone: bool = False
+) -> RangeRows:
+    """The laid-out rows of a range of bytes, with rows above and below.
+
+    Args:
+        is_alone: nothing differs on the other side: a first row of which only the end differs, a comma, is not new.
+    """
     start, end = span
     while rows.known_bytes <= end and not rows.extend(_AT_ONCE):
         pass
@@ -204,6 +216,8 @@ def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str, arou
         return RangeRows()
     rows.extend(around)
     first, last = rows.row_at(start), rows.row_at(end - 1)
+    if is_alone and first < last and not rows.body[start : rows.bounds(first)[1]].strip(_SEPARATORS):
+        first += 1
     marks = (StyledSpans(f"{style} {_BACK[style]}", (span,)),)
 
     def lines_of(start: int, end: int, sign: str) -> list[Line]:

@@ -121,7 +121,7 @@ def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
     """
     element = row.element
     number = str(row.number) if row.is_message else ""
-    sign = "+" if row.is_folded else " "
+    sign = "▸" if row.is_folded else " "
     margin = line(Span(f"{number} ", "muted", -(digits + 1)), Span(f"{'  ' * row.depth}{sign}"))
     style = STYLES.get(element.kind, "")
     if not element.pointer:
@@ -146,7 +146,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
 
 
 def headline(number: int, node: BranchNode, study: EditStudy | None, said: Span, width: int) -> list[Line]:
-    """Header of the edit screen: request and branch, contract and verdict, and a notice.
+    """Header of the edit screen: request and branch, contract and verdict, and a notice if there is one.
 
     Args:
         number: number of the exchange, from one.
@@ -156,7 +156,7 @@ def headline(number: int, node: BranchNode, study: EditStudy | None, said: Span,
     used = sum(cells(span.text) for span in first)
     if used + len(PROMISE) + 3 <= width:
         first = (*first, Span(f"{PROMISE} ", "ok", used - width))
-    return [first, verdict_line(study), line(said)]
+    return [first, verdict_line(study), *([line(said)] if said.text else [])]
 
 
 def where(node: BranchNode) -> Line:

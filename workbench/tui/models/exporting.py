@@ -52,8 +52,12 @@ def _form_title(form: object) -> tuple[str, str]:
 
 
 def form_line(row: FormRow) -> Line:
-    """Line of a format in the list."""
-    return line(Span(row.name, "strong", NAME), Span(row.title, "muted"))
+    """Line of a format in the list; a title that begins with the name goes on behind it."""
+    goes_on = row.title.startswith(f"{row.name} ")
+    return line(
+        Span(row.name, "strong", 0 if goes_on else NAME),
+        Span(row.title.removeprefix(row.name) if goes_on else row.title, "muted"),
+    )
 
 
 def summary(scope: ExportScope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:

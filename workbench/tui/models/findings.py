@@ -200,13 +200,11 @@ def labelled_lines(
 
 def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
     """Number of a repair, its effect, and how it was verified."""
-    from workbench.edits.repairs import CHECKED
-
     found = repair_offer.difference
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
     return [
         line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(repair_offer), Span(lengths, "muted")),
-        line(Span(f" {CHECKED}: {repair_offer.contract}", "muted")),
+        line(Span(f" verified against contract {repair_offer.contract} · not by the provider", "muted")),
     ]
 
 

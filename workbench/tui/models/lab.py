@@ -119,6 +119,7 @@ def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
     if not probes:
         return line(Span("no probe marked · space: mark one · a: mark all", "warning"))
     return line(
+        Span("+ ", "accent strong"),
         Span(f"{len(probes)} of {count(of, 'probe')}", "strong"),
         Span(f" · {count(samples, 'sample')} each · {estimate(probes, samples)}", "muted"),
         Span(f" · {count(targets, 'target')}" if targets > 1 else "", "muted"),

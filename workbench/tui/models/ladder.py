@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import common
 from workbench.safetext import cells
-from workbench.views import RESPONSE, Line, Span, count, line, wrap
+from workbench.views import RESPONSE, SEVERITY_GLYPH, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
+    from workbench.contracts import Finding
     from workbench.ir import JsonValue, NodeRef, ToolCallIR, ToolDef
     from workbench.toolcalls.arguments import LadderStep
     from workbench.toolcalls.formats import TextCall
@@ -25,6 +26,12 @@ RUNGS = {
     "typed": ("✓", "ok", "parsed from the text, typed by the tool's schema"),
 }
 """LadderRung → sign, style and meaning."""
+
+JSON_NAMES = {str: "a string", list: "an array", type(None): "null", bool: "a boolean"}
+"""Type of a JSON value that is no object → its name."""
+
+RUNG = 11
+"""Columns of a rung's name."""
 
 CONTEXT = 48
 """Characters shown before the first difference."""
@@ -47,6 +54,7 @@ class LadderCall(NamedTuple):
         tool: the declared tool of its name.
         found: the call as found in text.
         is_reasoning: True if that text is reasoning.
+        findings: what is wrong with the call.
     """
 
     side: str
@@ -57,6 +65,7 @@ class LadderCall(NamedTuple):
     tool: ToolDef | None = None
     found: TextCall | None = None
     is_reasoning: bool = False
+    findings: tuple[Finding, ...] = ()
 
 
 class LadderRung(NamedTuple):
@@ -91,6 +100,8 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
 def subject_line(subject: LadderCall, ladder_rungs: Sequence[LadderRung] | None) -> Line:
     """Line of a call: sign, name, verdict on its arguments, place and id."""
     sign, style, word = verdict(ladder_rungs)
+    if ladder_rungs is not None and subject.findings:
+        sign, style = _sign_of(subject.findings[0])
     where = "response" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
     kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
     return line(
@@ -118,21 +129,49 @@ def verdict(ladder_rungs: Sequence[LadderRung] | None) -> tuple[str, str, str]:
     return ("✓", "ok", "valid") if "validated" in names else ("✓", "ok", "no schema")
 
 
-def problem_line(problem: str) -> Line:
-    """Fault in the markup of a call in text."""
-    return line(Span("! ", "warning"), Span(problem, "warning"))
+def problems(subject: LadderCall) -> Sequence[tuple[Line, str]]:
+    """Line and further text of each finding on a call, then of the faults in its markup if it is in text."""
+    found = [(line(*_named(one)), one.message) for one in subject.findings]
+    faults = subject.found.problems if subject.found else ()
+    return [*found, *((line(Span("! ", "warning"), Span(fault, "warning")), "") for fault in faults)]
 
 
-def rung_line(rung: LadderRung) -> Line:
-    """A rung in one line."""
-    sign, style, meaning = RUNGS.get(rung.name, ("·", "info", ""))
+def _named(finding: Finding) -> Line:
+    sign, style = _sign_of(finding)
+    return line(Span(f"{sign} ", style), Span(finding.rule, f"{style} strong"))
+
+
+def _sign_of(finding: Finding) -> tuple[str, str]:
+    return SEVERITY_GLYPH[finding.severity], finding.severity.value
+
+
+def rung_line(rung: LadderRung, width: int) -> Line:
+    """A rung in one line; without its meaning if that is cut: ``rung_body`` has it then."""
+    sign, style, meaning = _meaning(rung)
+    is_cut = cells(meaning) + RUNG + 2 > width
     return line(
-        Span(f"{sign} ", style), Span(f"{rung.name} ", f"{style} strong", 11), Span(rung.note or meaning, "muted")
+        Span(f"{sign} ", style),
+        Span(f"{rung.name} ", f"{style} strong", RUNG),
+        Span("" if is_cut else meaning, "muted"),
     )
+
+
+def _meaning(rung: LadderRung) -> tuple[str, str, str]:
+    """Sign, style and meaning. Arguments that are no object fail the strict step, whatever they are."""
+    if rung.name == "strict" and not isinstance(rung.after, dict):
+        return "✗", "error", f"{JSON_NAMES.get(type(rung.after), 'a number')}, not an object"
+    sign, style, meaning = RUNGS.get(rung.name, ("·", "info", ""))
+    return sign, style, rung.note or meaning
 
 
 def rung_body(rung: LadderRung, width: int) -> list[Line]:
     """Arguments before and after a rung, differences marked; for a refusal the error that the model gets."""
+    _, _, meaning = _meaning(rung)
+    told = wrap(meaning, width, "muted", indent=4) if cells(meaning) + RUNG + 2 > width else []
+    return told + _values(rung, width)
+
+
+def _values(rung: LadderRung, width: int) -> list[Line]:
     if rung.name == "refused":
         told = _laid_out(rung.after)
         was = [*_side("  ", _text(rung.before), (0, 0), "string", "", width)] if rung.before is not None else []

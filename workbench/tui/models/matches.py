@@ -17,7 +17,7 @@ UNKNOWN = (
     "own error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "paste an error text above · all rules:"
+EMPTY = "all rules; a pasted error text lists those that fit"
 
 
 class RuleMatch(NamedTuple):

@@ -52,8 +52,20 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     return (*spans, Span(f"  {count(asked, 'contract')}", "muted")) if done >= asked else tuple(spans[:-1])
 
 
-def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_here: bool) -> Line:
-    """Line of a contract: its verdict, and the rule behind it; in a narrow list the verdict is a sign."""
+def cause(row: MatrixRow) -> str:
+    """What a verdict is due to; empty if there is no finding."""
+    found = row.finding
+    return f"{found.rule} {found.pointer} {found.message}" if found else ""
+
+
+def contract_line(
+    label: str, verdict_row: VerdictRow | None, width: int, *, is_here: bool, is_repeated: bool = False
+) -> Line:
+    """Line of a contract: its verdict, and the rule behind it; in a narrow list the verdict is a sign.
+
+    Args:
+        is_repeated: the row above has the same cause, and says it in words.
+    """
     style = "accent strong" if is_here else "strong"
     if verdict_row is None:
         return line(Span("  "), Span(f"{label} ", style, LABEL))
@@ -63,7 +75,7 @@ def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_
     why = f"{found.rule}  {found.pointer or 'whole request'}" if found else row.note if row.verdict == "unknown" else ""
     if width < ROOMY:
         return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
-    message = Span(f"  {found.message}", "muted") if found and width >= WIDE else Span("")
+    message = Span(f"  {found.message}", "muted") if found and width >= WIDE and not is_repeated else Span("")
     return line(
         Span(f"{sign} ", shade),
         Span(f"{label} ", style, LABEL),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import cells
 from workbench.tui.models.headline import LEAST
 from workbench.tui.models.tabs import Panes
-from workbench.views import RATES, Line, Rate, Span, count, line, money, saving_words, share_of, wrap
+from workbench.views import RATES, Line, Rate, Span, count, line, money, plain, saving_words, share_of, wrap
 
 if TYPE_CHECKING:
     from workbench.library import SessionMetrics
@@ -28,14 +29,14 @@ class TokenKind(NamedTuple):
 
 
 PARTS = (
-    TokenKind("system", "▒", "role", "the system prompt"),
-    TokenKind("overhead", "▓", "warning", "added by the provider for declared tools"),
+    TokenKind("system", "▓", "role", "the system prompt"),
+    TokenKind("overhead", "░", "warning", "added by the provider for declared tools"),
     TokenKind("tools", "▚", "call", "tool definitions"),
-    TokenKind("history", "░", "muted", "sent again: everything up to the last response"),
+    TokenKind("history", "▒", "muted", "sent again: everything up to the last response"),
     TokenKind("new", "█", "ok", "new: user messages, tool results"),
     TokenKind("output", "▄", "accent", "written by the model, including reasoning"),
 )
-"""In the order of a bar; all but the last make up the prompt."""
+"""In the order of a bar; all but the last make up the prompt. Signs side by side differ much, without colours too."""
 
 CACHED = "│"
 """In a bar: everything before it was read from a cache."""
@@ -49,6 +50,9 @@ TURN = 8
 
 ROOMY = 50
 """Columns of a row that has a column for cached tokens."""
+
+LEAST_SPACED = 78
+"""Columns from which on the mark of cached tokens is explained."""
 
 RATE = 18
 """Columns of a rate's."""
@@ -163,15 +167,24 @@ def plain_bar(share: float, width: int, style: str) -> Line:
     return (Span("█" * length, style), Span("·" * (width - length), "muted"))
 
 
-def legend(view: str, width: int) -> Line:
-    """Legend of the segments of a bar."""
+def legend(view: str, width: int) -> list[Line]:
+    """Legend of the segments of a bar, on as many lines as it needs."""
     if view == "tokens":
-        signs = [piece for part in PARTS for piece in (Span(f" {part.sign}", part.style), Span(f" {part.name}"))]
-        cached = f"  {CACHED} cached before" if width >= 78 else f" {CACHED}"
-        return (*signs, Span(cached, "strong"))
+        pieces = [line(Span(f" {part.sign}", part.style), Span(f" {part.name}")) for part in PARTS]
+        cached = f" {CACHED} cached before" if width >= LEAST_SPACED else f" {CACHED} cached"
+        return _fill([*pieces, line(Span(cached, "strong"))], width)
     if view == "cost":
-        return line(Span(" cost at list price; tokens of prompt and output", "muted"))
-    return line(Span(" each bar shows a share of the total", "muted"))
+        return [line(Span(" cost at list price; tokens of prompt and output", "muted"))]
+    return [line(Span(" each bar shows a share of the total", "muted"))]
+
+
+def _fill(pieces: Sequence[Line], width: int) -> list[Line]:
+    """Pieces one after the other on lines; none is broken."""
+    made: list[Line] = [()]
+    for piece in pieces:
+        fits = cells(plain(made[-1])) + cells(plain(piece)) <= width
+        made = [*made[:-1], (*made[-1], *piece)] if fits else [*made, piece]
+    return made
 
 
 # Rows.
@@ -320,7 +333,7 @@ def _savings(costs: Costs, width: int) -> Iterator[Line]:
 
 def title(name: str, width: int) -> Line:
     """Names of the sessions, and the promise that nothing is sent."""
-    from workbench.safetext import cells, clip
+    from workbench.safetext import clip
 
     told = f"{NEVER if width >= LEAST else 'nothing is sent'} "
     named = f" Metrics   {clip(name, max(8, width - cells(told) - 14))}"

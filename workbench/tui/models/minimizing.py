@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from workbench.tui.minimize_run import SearchProgress
     from workbench.tui.models.rowtable import Range
 
-KIND = 12
-"""Columns of the kind of a remaining part."""
+KIND, SIZE = 12, 8
+"""Columns of the kind and of the size of a remaining part."""
 
 MOST_PIECES = 500
 """Remaining parts listed, at most; nobody reads a longer list."""
@@ -87,11 +87,11 @@ def _json(value: JsonValue) -> str:
 
 
 def piece_line(piece: RemainingPart) -> Line:
-    """Line of a remaining part."""
+    """Line of a remaining part: kind, size and text in columns, so that only the text is wrapped."""
     return line(
         Span(f" {clip(visible(piece.kind), KIND - 1)}", "muted", KIND + 1),
-        Span(visible(piece.text)),
-        Span(f" · {size(piece.octets)}", "muted"),
+        Span(size(piece.octets), "muted", -SIZE),
+        Span(f"  {visible(piece.text)}"),
     )
 
 

@@ -46,6 +46,7 @@ _PAUSE: Final = 1024
 _PLAIN: Final = regex.compile(rb"[ -~]*+")
 _GAPS: Final = tuple(pair.encode() for pair in JSON_GAPS)
 _LONE: Final = b"]},"
+_CLOSING: Final = b'"]}, \r\n\t'
 _QUOTE, _NEWLINE = b'"\n'
 _OPENERS, _CLOSERS = b"{[", b"}]"
 
@@ -235,7 +236,7 @@ class Rows(RowTable):
         """End of the row that begins at ``start``: an escaped line end, else a gap, else the full width."""
         limit = self._reach(start, end, room)
         line_end = self.body.find(b"\\n", start, limit)
-        if line_end >= 0:
+        if line_end >= 0 and (limit < end or self.body[line_end + 2 : end].strip(_CLOSING)):
             return line_end + 2
         if limit >= end:
             return end

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 from workbench.safetext import cells, clip
 from workbench.send import NoteKind
 from workbench.tui.models.matrix import SEVERITIES
-from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, line, plain, size, wrap
+from workbench.tui.models.tools import open_head
+from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, hang, line, plain, size, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 LABEL = 12
 """Columns of the word in front of a fact."""
+
+MOST_NAME = 80
+"""Columns of a branch's name, at most."""
 
 LEAST_TITLE = 12
 """Columns of a title that still says something."""
@@ -59,24 +63,24 @@ def key_words(target: Target, *, is_set: bool) -> str:
     return f"key ${target.key_variable}{'' if is_set else ' (not set)'}"
 
 
-def promise(target: Target, width: int, *, is_set: bool) -> Line:
-    """Line that is always visible: destination, API key variable, and that no tool is run."""
+def promise(target: Target, width: int, *, is_set: bool, is_short: bool = False) -> Line:
+    """Line that is always visible: destination, API key variable unless ``is_short``, and that no tool is run."""
     style = "ok" if target.is_simulator else "warning strong"
-    words = f"{where(target)} · {key_words(target, is_set=is_set)} · {NEVER} "
-    return line(Span(words, style, -max(0, width)))
+    key = () if is_short else (key_words(target, is_set=is_set),)
+    return line(Span(f"{' · '.join((where(target), *key, NEVER))} ", style, -max(0, width)))
 
 
 def request_name(node: BranchNode) -> str:
     """Name of the node whose request is sent; empty for the recorded one."""
     if node.parent is None:
         return ""
-    return f" · {clip(node.name or ('as sent' if node.is_sent else node.title), 36)}"
+    return f" · {clip(node.name or ('as sent' if node.is_sent else node.title), MOST_NAME)}"
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
     """Title and promise, on one line if there is room, else on two; then facts."""
-    text = promise(target, 0, is_set=is_set)[0].text
-    room = width - cells(text) - 3
+    is_short = target.is_simulator and _room(target, width, is_set=is_set) < cells(title)
+    room = _room(target, width, is_set=is_set, is_short=is_short)
     if room < LEAST_TITLE and target.is_simulator:  # nothing leaves this program: the title says more
         span = Span(f" {clip(title, width - cells(where(target)) - 3)}", "strong")
         short = Span(f"{where(target)} ", "ok", cells(span.text) - width)
@@ -87,7 +91,13 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
             (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts),
         ]
     span = Span(f" {clip(title, room)}", "strong")
-    return [line(span, *promise(target, width - cells(span.text), is_set=is_set)), (Span(" "), *facts)]
+    promised = promise(target, width - cells(span.text), is_set=is_set, is_short=is_short)
+    return [line(span, *promised), (Span(" "), *facts)]
+
+
+def _room(target: Target, width: int, *, is_set: bool, is_short: bool = False) -> int:
+    """Columns for a title beside the promise."""
+    return width - cells(promise(target, 0, is_set=is_set, is_short=is_short)[0].text) - 3
 
 
 def summary(prepared: PreparedRequest) -> Line:
@@ -116,13 +126,13 @@ def target_protocols(target: Target) -> tuple[str, ...]:
     return target.protocols or protocols.protocols()
 
 
-def further(preflight_note: PreflightNote, width: int) -> list[Line]:
-    """Further lines of a fact; they repeat its first line only if that is cut."""
-    is_whole = cells(plain(preflight_note.head)) <= width
-    told = [
-        (text, style) for text, style in preflight_note.text if not (is_whole and text in plain(preflight_note.head))
-    ]
-    return [made for text, style in told for made in wrap(text, width, style, indent=4, most=40)]
+def open_rows(preflight_note: PreflightNote, width: int) -> list[Line]:
+    """All lines of a fact that is open: its own, wrapped below its columns, then its texts that are not in it."""
+    head, said = preflight_note.head, plain(preflight_note.head)
+    first = hang(head, width) if any(span.width for span in head) else [open_head(head, preflight_note.text, width)]
+    shown = said if cells(said) <= width or len(first) > 1 else plain(first[0])
+    told = [(text, style) for text, style in preflight_note.text if text not in shown]
+    return [*first, *(made for text, style in told for made in wrap(text, width, style, indent=4, most=40))]
 
 
 def facts(prepared: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:

@@ -33,8 +33,17 @@ MOST_LINES = 400
 KIND = 15
 """Columns of the kind of an item in front of its text."""
 
+MOST_DATA = 2000
+"""Bytes of an event's data shown in its line."""
+
+LEAST_COMMON = 24
+"""Characters that the data of two events have in common, from which on they are left out."""
+
 MARGIN = 6
 """Columns in front of the data of an event that is open."""
+
+SHORT = 32
+"""Characters of both contents of an item, if they are shown on one line."""
 
 LEAST_SHARED = 0.2
 """Least share of a text that both have, for only the differing part to be marked; below it, all of it is marked."""
@@ -178,18 +187,27 @@ def head(row: AnswerRow, *, is_over: bool) -> Line:
 def body(row: AnswerRow, width: int, side: str) -> list[Line]:
     """Content of one side, or of both side by side, with the differences marked."""
     if side != BOTH:
-        return _column(row.before if side == BEFORE else row.after, width - 2, row, "  ")
+        return _column(_one_side(row, side), width - 2, row, "  ")
     room = (width - 5) // 2
     return side_by_side(_column(row.before, room, row), _column(row.after, room, row), room)
 
 
-def side_by_side(olds: list[Line], news: list[Line], room: int) -> list[Line]:
-    """Two columns of lines, ``room`` columns wide each."""
+def _one_side(row: AnswerRow, side: str) -> ContentText | None:
+    """Content to show if there is room for one side: both if they are short, that of the other if it has none."""
+    if row.before and row.after:
+        both = ContentText(f"{row.before.text} → {row.after.text}")
+        is_short = not row.is_same and len(both.text) <= SHORT and "\n" not in both.text
+        return both if is_short else row.before if side == BEFORE else row.after
+    return row.before or row.after
+
+
+def side_by_side(olds: list[Line], news: list[Line], room: int, margin: str = "  ") -> list[Line]:
+    """Two columns of lines, ``room`` columns wide each, behind a margin."""
     made = []
     for n in range(max(len(olds), len(news))):
         left, right = (lines[n] if n < len(lines) else () for lines in (olds, news))
         padding = Span(" " * max(0, room - cells(plain(left))))
-        made.append(line("  ", *left, padding, Span(" │ ", "muted"), *right))
+        made.append(line(margin, *left, padding, Span(" │ ", "muted"), *right))
     return made
 
 
@@ -296,7 +314,9 @@ def retry_line(retry: RetryWait) -> Line:
 
 def event_lines(comparison: ResponseComparison) -> list[Line]:
     """Events received so far, one line each; none for a response that is not a stream."""
-    return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(comparison.after.events)]
+    events = comparison.after.events
+    data = [from_bytes((event.data or b"")[:MOST_DATA]) for event in events]
+    return [_event(n, event.name or "", _own_part(data, n)) for n, event in enumerate(events)]
 
 
 def event_body(comparison: ResponseComparison, number: int, width: int) -> list[Line]:
@@ -312,6 +332,13 @@ def body_lines(comparison: ResponseComparison, width: int) -> list[Line]:
     return laid_out_bytes(comparison.body, width, MOST_LINES) if comparison.body else []
 
 
-def _event(number: int, name: str, data: bytes) -> Line:
-    shown = from_bytes(data[:2000])
-    return line(Span(f"{number} ", "muted", -5), Span(f"{name}  " if name else "", "role"), Span(shown, is_bytes=True))
+def _own_part(data: Sequence[str], number: int) -> str:
+    """Data of an event without the beginning that it shares with the one before, or the first with the one after."""
+    text, other = data[number], data[number - 1 if number else min(1, len(data) - 1)]
+    shared = common(text, other) if text != other else 0
+    start = max(text.rfind(sign, 0, shared) for sign in ",{[")
+    return f"… {text[start:].lstrip(', ')}" if start >= LEAST_COMMON else text
+
+
+def _event(number: int, name: str, data: str) -> Line:
+    return line(Span(f"{number} ", "muted", -5), Span(f"{name}  " if name else "", "role"), Span(data, is_bytes=True))

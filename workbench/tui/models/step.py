@@ -180,7 +180,7 @@ def title_of(state: SampleState | None, sent_request: SentRequest | None, side: 
     if state is None or state.ask is None:
         return " Bytes "
     new = f" · {count(len(state.new), 'new message')}" if state.new else ""
-    return f" Pending request · {size(len(state.ask.request.body.raw))}{new} "
+    return f" Bytes · {size(len(state.ask.request.body.raw))}{new} "
 
 
 def facts(sample_state: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:

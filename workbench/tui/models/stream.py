@@ -34,7 +34,7 @@ QUIET = 240
 """Characters that are shown of a part which the event did not touch."""
 TYPE = 19
 """Columns for the type of an event: those of ``content_block_delta``."""
-WITH_GAP = 45
+WITH_GAP = 80
 """Columns beside the type of an event from which the time since the event before is shown too."""
 RAW = 4000
 """Bytes of an event that are shown."""
@@ -114,7 +114,7 @@ class StreamTable:
         if width >= 44:
             kind = _fit_kind(self.effects.type_of(event), self._type_width)
             spans += [Span(kind, "muted" if quiet else "role", self._type_width), Span("  ")]
-        words = "; ".join(d.words for d in deeds)
+        words = effect_words(deeds)
         return (*spans, Span(words, "muted" if quiet else style), *_added_text(deeds))
 
     def _times(self, number: int, *, has_gap: bool) -> list[Span]:
@@ -162,7 +162,7 @@ class StreamTable:
 
     def did(self, number: int) -> str:
         """Effects of an event, in words."""
-        return "; ".join(d.words for d in self.effects.of(number))
+        return effect_words(self.effects.of(number))
 
     # The message.
 
@@ -239,7 +239,14 @@ class StreamTable:
             lines += wrap(f"· {difference.words}", width, "", indent=4, most=6)
         for note in group.notes:
             lines += wrap(f"note: {note}", width, "muted", indent=4, most=3)
-        return lines + wrap(f"after {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
+        return lines + wrap(f"as in {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
+
+
+def effect_words(effects: Sequence[Effect]) -> str:
+    """Effects of an event in words; what the first is about is not named again."""
+    words = [effect.words for effect in effects]
+    about = words[0].partition(" ")[2] if words else ""
+    return "; ".join([*words[:1], *(each.removesuffix(f" of {about}") for each in words[1:])])
 
 
 def part_lines(part: Part, highlight: Highlight | None, width: int) -> tuple[list[Line], int]:

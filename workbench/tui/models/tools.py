@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas import Issue, LoweredSchema, LoweringStep
 
 VERDICTS = {
-    "accepted": "accepted unchanged",
-    "changed": "changed: accepted with a change",
-    "refused": "refused: no change makes it acceptable",
+    "accepted": "accepted as declared",
+    "refused": "refused as declared · no change makes it acceptable",
 }
 
 MOST = 4 * 80
@@ -82,7 +81,8 @@ def open_head(head: Line, text: Sequence[tuple[str, str]], width: int) -> Line:
     """The line of a row above its further lines; a text that would be cut is left out, as they repeat it."""
     if cells(plain(head)) <= width or not text:
         return head
-    return tuple(span for span in head if span.text.strip() != text[0][0].strip())
+    told = " ".join(each for each, _ in text)
+    return tuple(span for span in head if not span.text.strip() or not told.startswith(span.text.strip()))
 
 
 def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
@@ -126,12 +126,18 @@ def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> L
         Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
         " ",
         *([Span(f"{judged_schema.verdict} ", style, 9)] if is_roomy else []),
+        Span("this request's contract" if is_here and not reason else "", "accent"),
         Span(reason, "muted"),
     )
 
 
+def is_own(judged: JudgedSchema, provider: str | None) -> bool:
+    """True for the dialect of a request's contract itself, or of one of its modes."""
+    return bool(provider) and f"{judged.dialect.name} ".startswith(f"{provider} ")
+
+
 class DialectRows:
-    """Rows of the list of dialects, the worst first: those that accept a schema unchanged are one row.
+    """Rows of the list of dialects: the request's own, then the worst; those that accept a schema are one row.
 
     Attributes:
         listed: number of dialects that have a row.
@@ -142,9 +148,9 @@ class DialectRows:
         self.listed = self.hidden = 0
         self._is_open = False
 
-    def arrange(self, judged_schemas: Sequence[JudgedSchema]) -> None:
-        """Set the dialects of a tool."""
-        accepting = sum(one.verdict == "accepted" for one in judged_schemas)
+    def arrange(self, judged_schemas: Sequence[JudgedSchema], provider: str | None = None) -> None:
+        """Set the dialects of a tool; those of the ``provider`` come first, and keep their rows."""
+        accepting = sum(one.verdict == "accepted" and not is_own(one, provider) for one in judged_schemas)
         self.hidden = 0 if self._is_open or accepting <= FEW else accepting
         self.listed = len(judged_schemas) - self.hidden
 
@@ -170,10 +176,11 @@ def accepting_line(number: int, others: int) -> Line:
 
 def verdict_words(judged_schema: JudgedSchema) -> str:
     """Verdict of a dialect on a tool, in words."""
-    if judged_schema.verdict == "changed" and not judged_schema.lowered.steps:
-        what = "parts of the schema are accepted" if judged_schema.lowered.parts else "the changed schema is accepted"
-        return f"changed: refused as sent, {what}"
-    return VERDICTS[judged_schema.verdict]
+    if judged_schema.verdict != "changed":
+        return VERDICTS[judged_schema.verdict]
+    steps = len(judged_schema.lowered.steps)
+    how = f"after {count(steps, 'change')}" if steps else "in parts" if judged_schema.lowered.parts else "as changed"
+    return f"refused as declared · accepted {how}"
 
 
 def rows_of(judged_schema: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:

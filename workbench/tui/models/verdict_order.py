@@ -14,7 +14,7 @@ class VerdictOrder:
     """Rows of the list: numbers of contracts, and None for the row that stands for those that accept.
 
     Attributes:
-        rows: numbers in the order of the list; as given until every contract has its verdict.
+        rows: numbers in the order of the list; those without a verdict yet come last, as given.
         accepting: numbers of the contracts behind the row of those that accept.
     """
 
@@ -23,22 +23,25 @@ class VerdictOrder:
         self.accepting: Sequence[int] = ()
         self._is_open = False
 
-    def arrange(self, contracts: int, verdicts: Mapping[int, str]) -> None:
+    def arrange(self, contracts: int, verdicts: Mapping[int, str], causes: Mapping[int, str] | None = None) -> None:
         """Order the rows again. The first contract, that of the exchange, stays first.
 
         Args:
             verdicts: verdicts by number of the contract, as far as they are known.
+            causes: what each verdict is due to; contracts of one verdict and one cause come one after the other.
         """
-        if len(verdicts) < contracts:
-            self.rows = range(contracts)
-            return
-        ordered = sorted(range(1, contracts), key=lambda number: ORDER.index(verdicts[number]))
-        accepting = [number for number in ordered if verdicts[number] == "accepts"]
-        if self._is_open or len(accepting) <= FEW:
-            self.rows, self.accepting = [*range(min(1, contracts)), *ordered], ()
-        else:
-            self.rows = [0, *(number for number in ordered if number not in accepting), None]
-            self.accepting = accepting
+        found = causes or {}
+        told = sorted(
+            (number for number in range(1, contracts) if number in verdicts),
+            key=lambda number: (ORDER.index(verdicts[number]), found.get(number, "")),
+        )
+        accepting = [number for number in told if verdicts[number] == "accepts"]
+        refusing = [number for number in told if verdicts[number] != "accepts"]
+        rest = [number for number in range(1, contracts) if number not in verdicts]
+        is_listed = self._is_open or (not rest and len(accepting) <= FEW)
+        self.accepting = () if is_listed else accepting
+        folded = accepting if is_listed else [None][: len(accepting)]
+        self.rows = [*range(min(1, contracts)), *refusing, *folded, *rest]
 
     def open(self) -> None:
         """List the contracts that accept, too, from the next arrangement on."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 NAME, NARROW_NAME = 27, 19
 """Columns of a variant's name, and in a narrow list."""
 
-LEAST_CELL = 18
-"""Columns of an outcome."""
+LEAST_CELL, MOST_CELL = 18, 60
+"""Columns of an outcome, at least and at most."""
 
 MOST_ROWS = 400
 """Rows of a response's bytes."""
@@ -85,7 +85,7 @@ def visible_targets(targets: int, chosen: int, width: int) -> range:
 
 def cell_width(width: int, shown: range) -> int:
     """Columns of each outcome."""
-    return max(LEAST_CELL, min(36, (width - name_width(width) - MORE) // max(1, len(shown))))
+    return max(LEAST_CELL, min(MOST_CELL, (width - name_width(width) - MORE) // max(1, len(shown))))
 
 
 def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
@@ -97,7 +97,7 @@ def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
         name = f"{'▸' if n == chosen else ' '}{targets[n].name}"
         spans += [Span(name, "tab" if n == chosen else "strong", each - 1), Span(" ")]
     more = len(targets) - len(shown)
-    return (*spans, Span(f"+{more}" if more else "", "muted"))
+    return (*spans, Span(f"+{more}" if more else "", "accent"))
 
 
 def row(
@@ -119,7 +119,9 @@ def row(
 def folded_line(number: int) -> Line:
     """Row that stands for the variants that cannot be sent."""
     return line(
-        Span("· ", "muted"), Span(f"{number:,} others cannot be sent", "strong"), Span("  enter: list them", "muted")
+        Span("· ", "muted"),
+        Span(f"{count(number, 'other variant')} cannot be sent", "strong"),
+        Span("  enter: list them", "muted"),
     )
 
 
@@ -147,8 +149,14 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
-    told = rule or (outcome.text if outcome.verdict.value != "accepts" else took)
+    told = rule or (_first_clause(outcome.text) if outcome.verdict.value != "accepts" else took)
     return sign, " ".join(f for f in (str(outcome.status or ""), told) if f), style
+
+
+def _first_clause(text: str) -> str:
+    """The first clause of a text; of a note in brackets without its bracket."""
+    clause, rest, _ = text.partition("; ")
+    return clause.removeprefix("(") if rest and text.endswith(")") else clause
 
 
 def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
@@ -202,7 +210,7 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
         if tally[verdict]:
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
-    spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []
+    spans += [Span(f" · {count(left, 'pair')} of variant and target not supported", "muted")] if left else []
     bar = f" · {progress_bar(len(known), asked)} {waiting:,} remaining"
     return (*spans, Span(bar if waiting else "", "muted"))
 

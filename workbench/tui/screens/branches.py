@@ -326,5 +326,5 @@ class NodeComparison:
         screen.meaning.title(line(f" Meaning · {len(screen.meaning.changes):,} · {compared} "))
         screen.hunks.title(line(f" Bytes · {len(found.difference.hunks):,} · {compared} "))
         if found.answer:
-            screen.meaning.title(line(" Response · the request was sent unchanged "))
+            screen.meaning.title(line(" Response · sent as edited · tab: bytes "))
             screen.meaning.show_answer(found.answer)

@@ -67,7 +67,7 @@ class CopyScreen(ModalScreen[CopyChoice | None]):
 
     def compose(self) -> ComposeResult:
         yield CopyPane(self.found)
-        yield Ways(("enter", "copy"), ("pane.down", "down"), ("pane.up", "up"), ("esc", "cancel"))
+        yield Ways(("enter", "copy"), ("pane.down", "down"), ("pane.up", "up"), ("esc", "back"))
 
     def action_choose(self, name: str) -> None:
         choice = next((c for c in self.found if c.name == name), None)

@@ -37,10 +37,10 @@ class CorrectionsPane(LineView):
         return len(self.decided)
 
     def head(self, item: int, width: int) -> Line:
-        return send.correction(self.decided[item]).head
+        return send.open_rows(send.correction(self.decided[item]), width)[0]
 
     def further(self, item: int, width: int) -> list[Line]:
-        return send.further(send.correction(self.decided[item]), width)
+        return send.open_rows(send.correction(self.decided[item]), width)[1:]
 
     def switch(self) -> None:
         """Switch the correction under the cursor off, or on."""

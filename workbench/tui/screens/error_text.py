@@ -39,6 +39,9 @@ class PastedText(TextArea):
 PAUSE = 0.15
 """Seconds without a key before the text is looked up."""
 
+PASTE = "paste the error text here"
+"""Shown while there is no text."""
+
 
 class MatchesPane(LineView):
     """Rules that match an error text, each with what to look for."""
@@ -88,7 +91,7 @@ class ErrorTextScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="error-text"):
             yield Bar(id="asking")
-            yield PastedText(soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+            yield PastedText(soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=PASTE)
             yield Bar(id="verdict")
             yield MatchesPane()
         yield Ways()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 CANCELLED = ("cancelled: nothing was written", "R switches redaction, a the scope; both create a new preview")
-REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
+REPAIR_FIRST = "a test needs a correct request: apply a repair (f), or go back and edit it, then export that"
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:

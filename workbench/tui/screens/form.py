@@ -30,13 +30,21 @@ MOST_ROWS = 10
 
 
 class Field(NamedTuple):
-    """Input line of a dialog; its title and ``hint`` are shown above it, ``is_folded`` ones are shown on demand."""
+    """Input line of a dialog; ``is_folded`` ones are shown on demand.
+
+    Attributes:
+        title: what the line is for, shown above it.
+        hint: what it does, shown beside the title; empty for none.
+        value: its text at first.
+        example: what can be typed, shown in the line while it is empty.
+    """
 
     id: str
     title: str
     hint: str
     value: str = ""
     is_folded: bool = False
+    example: str = ""
 
 
 class FormSuggestion(NamedTuple):
@@ -155,13 +163,17 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         with Vertical(id="form"):
             for field in self.fields:
                 value = field.value if is_showable(field.value) else ""
-                line_input = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
+                line_input = Input(value, field.example, restrict=SHOWABLE, id=field.id, select_on_focus=False)
                 yield FieldTitle(field)
                 yield line_input
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
             yield SuggestionPane()
-        yield Ways(("enter", "accept"), ("↓", "choose"), ("tab", "complete"), ("esc", "cancel"))
+        yield Ways(("enter", "accept"), ("↓", "choose"), ("tab", self._tab_words), ("esc", "cancel"))
+
+    @property
+    def _tab_words(self) -> str:
+        return "complete" if len(self.fields) == 1 else "complete, or next field"
 
     # Supplied by each dialog.
 

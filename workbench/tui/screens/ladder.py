@@ -21,6 +21,7 @@ from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
 if TYPE_CHECKING:
+    from workbench.contracts import Finding
     from workbench.ir import NodeRef, ToolDef
     from workbench.protocols import DecodedExchange
     from workbench.rules import Inspector
@@ -47,19 +48,21 @@ class RungsPane(LineView):
         self.reload()
 
     @property
-    def _problems(self) -> tuple[str, ...]:
-        return self.subject.found.problems if self.subject and self.subject.found else ()
+    def _problems(self) -> Sequence[tuple[Line, str]]:
+        return ladder.problems(self.subject) if self.subject else ()
 
     def count(self) -> int:
         return len(self._problems) + len(self.rungs)
 
     def head(self, item: int, width: int) -> Line:
         above = len(self._problems)
-        return ladder.problem_line(self._problems[item]) if item < above else ladder.rung_line(self.rungs[item - above])
+        return self._problems[item][0] if item < above else ladder.rung_line(self.rungs[item - above], width)
 
     def further(self, item: int, width: int) -> list[Line]:
         above = len(self._problems)
-        return [] if item < above else ladder.rung_body(self.rungs[item - above], width)
+        if item < above:
+            return wrap(self._problems[item][1], width, indent=4)
+        return ladder.rung_body(self.rungs[item - above], width)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")
@@ -78,7 +81,9 @@ class LadderSource(WorklistSource[LadderCall, "tuple[LadderRung, ...]"]):
     def subjects_in(self, inspector: Inspector) -> Sequence[LadderCall]:
         decoded = inspector.detail(self._index).decoded
         declared = decoded.request.tools if decoded.request else ()
-        return [*_calls(decoded, declared), *_in_text(decoded, declared)]
+        findings = inspector.rows[self._index].findings
+        calls = [*_calls(decoded, declared), *_in_text(decoded, declared)]
+        return [call._replace(findings=_about(decoded, call, findings)) for call in calls]
 
     def judge(self, inspector: Inspector, subject: LadderCall) -> tuple[LadderRung, ...]:
         from workbench.ir import ToolCallIR
@@ -227,6 +232,14 @@ def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[La
             for p, part in enumerate(message.parts):
                 if isinstance(part, ToolCallIR):
                     yield LadderCall(side, NodeRef(side, m, p), part.name, part.id, part, named.get(part.name))
+
+
+def _about(decoded: DecodedExchange, call: LadderCall, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings about a call of the protocol: at its place, or within it."""
+    if call.call is None:
+        return ()
+    pointer = decoded.messages(call.side)[call.ref.message].absolute(call.call)
+    return tuple(one for one in findings if one.side == call.side and f"{one.pointer}/".startswith(f"{pointer}/"))
 
 
 def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:

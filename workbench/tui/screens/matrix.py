@@ -121,7 +121,7 @@ class MatrixScreen(WorklistScreen):
         work = self.worklist
         subjects = work.subjects or ()
         here = self.cursor_number()
-        self.order.arrange(len(subjects), self._verdicts())
+        self.order.arrange(len(subjects), self._verdicts(), self._causes())
         self.contracts.show(len(self.order.rows), self._line, work.trouble or NO_REQUEST)
         if subjects:
             self.contracts.move_to(self.order.row_of(here))
@@ -134,13 +134,27 @@ class MatrixScreen(WorklistScreen):
         judged = {number: judgement.row.verdict.value for number, judgement in work.judgements.items()}
         return dict.fromkeys(work.troubles, "unknown") | judged
 
+    def _causes(self) -> dict[int, str]:
+        """What each verdict so far is due to, by number of the contract."""
+        return {number: lines.cause(judgement.row) for number, judgement in self.worklist.judgements.items()}
+
+    def _is_repeated(self, item: int) -> bool:
+        """The row above has the same cause."""
+        judged = self.worklist.judgements
+        here, above = (judged.get(self.order.contract_at(n)) for n in (item, item - 1))
+        return bool(item and here and above and lines.cause(here.row) == lines.cause(above.row) != "")
+
     def _line(self, item: int) -> Line:
         if self.order.is_folded_at(item):
             return lines.accepting_line(len(self.order.accepting))
         number = self.order.contract_at(item)
         label = self.worklist.subjects[number] if self.worklist.subjects else ""
         return lines.contract_line(
-            label, self.worklist.judgements.get(number), self.contracts.text_width, is_here=label == self.provider
+            label,
+            self.worklist.judgements.get(number),
+            self.contracts.text_width,
+            is_here=label == self.provider,
+            is_repeated=self._is_repeated(item),
         )
 
     def _show_contract(self) -> None:

@@ -159,8 +159,10 @@ class MetricsScreen(Screen["int | None"]):
         self._most = metrics.most_of(self.items, self.view)
         legend = metrics.legend(self.view, width)
         if self.view == "rates":
-            legend = (*legend, *line(f"; by {self.by}"))
-        self.query_one("#legend", Bar).show([legend])
+            legend = [(*legend[0], *line(f"; by {self.by}"))]
+        bar = self.query_one("#legend", Bar)
+        bar.styles.height = len(legend)
+        bar.show(legend)
         self.query_one("#columns", Bar).show([metrics.head(self.view, self.session_number is not None, width)])
         self.chart.show(len(self.items), self._row, self._why_none())
         self._show_below()

@@ -230,7 +230,7 @@ class MinimizingScreen(Screen[None]):
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         facts = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
-        title = f"Minimise request {self.node.index + 1}{send.request_name(self.node)} against {self.target.name}"
+        title = f"Minimise request {self.node.index + 1} against {self.target.name}{send.request_name(self.node)}"
         has_key = is_set(self.target.key_variable, os.environ)
         lines = send.headline(title, facts, self.target, self.size.width, is_set=has_key)
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])

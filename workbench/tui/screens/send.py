@@ -19,7 +19,6 @@ from workbench.tui.models import send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.send import PreflightNote
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.tools import open_head
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import JobAnswer, guard, is_open
@@ -72,10 +71,10 @@ class FactsPane(LineView):
 
     def head(self, item: int, width: int) -> Line:
         fact = self.facts[item]
-        return open_head(fact.head, fact.text, width) if item in self.lines_of.further else fact.head
+        return send.open_rows(fact, width)[0] if item in self.lines_of.further else fact.head
 
     def further(self, item: int, width: int) -> list[Line]:
-        return send.further(self.facts[item], width)
+        return send.open_rows(self.facts[item], width)[1:]
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "error" if self.why != FactsPane.why else "muted", indent=2)
@@ -141,7 +140,7 @@ class SendScreen(Screen[bool]):
         summary = (
             send.summary(shown) if shown else line(Span("making a preview …" if not self.facts.why else "", "muted"))
         )
-        title = f"Send request {self.node.index + 1}{send.request_name(self.node)} → {self.target.name}"
+        title = f"Send request {self.node.index + 1} → {self.target.name}{send.request_name(self.node)}"
         lines = send.headline(title, summary, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 

@@ -24,7 +24,7 @@ class TargetScreen(FormScreen[Target]):
     """Answers with a target; escape answers None.
 
     Args:
-        title: purpose of the target, in a word or two.
+        title: purpose of the target, in a few words that end before it.
         own: contract of the request; its simulator is the first choice.
         protocol: protocol of the request, and of a URL unless another one is typed.
     """
@@ -34,8 +34,8 @@ class TargetScreen(FormScreen[Target]):
         self.own, self.spoken = own, protocol
         self._here: dict[str, Target] = {}
         self.fields = [
-            Field("target", title, "a name of the list, or a URL"),
-            Field("protocol", "Protocol of this URL", "enter", protocol),
+            Field("target", title, "", example="a name from the list below, or https://…"),
+            Field("protocol", "Protocol of this URL", "", protocol),
         ]
 
     def on_mount(self) -> None:

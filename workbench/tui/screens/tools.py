@@ -23,7 +23,7 @@ from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
-    from workbench.rules import Inspector
+    from workbench.rules import Inspector, JudgedSchema
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024
@@ -35,7 +35,7 @@ NO_TOOLS = "the request declares no tools"
 class DetailPane(LineView):
     """Details of a judgement; the line under the cursor in full."""
 
-    is_accordion = True
+    is_accordion = spreads = True
     rows: Sequence[DialectRow] = ()
     why = ""
 
@@ -69,10 +69,11 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
 
     Args:
         index: index of the exchange.
+        provider: label of its contract, whose dialects come first; None if unknown.
     """
 
-    def __init__(self, index: int) -> None:
-        self._index = index
+    def __init__(self, index: int, provider: str | None) -> None:
+        self._index, self._provider = index, provider
 
     def subjects_in(self, inspector: Inspector) -> Sequence[ToolDeclaration]:
         from workbench.rules import schema_check
@@ -96,7 +97,7 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
         judged = [
             schema_check.judge(tool.name or "", tool.schema, *held, schema_as_sent) for held in schema_check.dialects()
         ]
-        judged.sort(key=lambda one: tools.ORDER.index(one.verdict))
+        judged.sort(key=lambda one: (not tools.is_own(one, self._provider), tools.ORDER.index(one.verdict)))
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps
         }
@@ -131,10 +132,11 @@ class ToolsScreen(WorklistScreen):
         self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str, why_none: str, branch: str
     ) -> None:
         super().__init__(index, branch)
-        self.worklist = Worklist(self, ToolsSource(index), ask)
+        self.worklist = Worklist(self, ToolsSource(index, provider), ask)
         self.provider, self.pointer, self.why_none = provider, pointer, why_none
         self.rows = tools.DialectRows()
         self._shown: tuple[int, int] | None = None
+        self._begun: int | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -189,21 +191,27 @@ class ToolsScreen(WorklistScreen):
     def _show_tool(self) -> None:
         """Show the dialects of the tool under the cursor."""
         lens = self.worklist.judgement
-        here = (self.provider or "").partition(":")[0]
         if lens is None:
             self.dialects.show_none(self.worklist.why_none("judging …"))
         else:
             judged = lens.judged
-            self.rows.arrange(judged)
+            self.rows.arrange(judged, self.provider)
 
             def row(item: int) -> Line:
                 if self.rows.is_folded_at(item):
                     return tools.accepting_line(self.rows.hidden, self.rows.listed)
-                is_here = bool(here) and judged[item].dialect.name.startswith(here)
+                is_here = tools.is_own(judged[item], self.provider)
                 return tools.dialect_line(judged[item], self.dialects.text_width, is_here=is_here)
 
             self.dialects.show(self.rows.count(), row, lens.why)
+            self._begin_at_trouble(judged)
         self._show_dialect()
+
+    def _begin_at_trouble(self, judged: Sequence[JudgedSchema]) -> None:
+        """Put the cursor on the first dialect that does not accept the tool, once for each tool."""
+        if self._begun != self.cursor_number():
+            self._begun = self.cursor_number()
+            self.dialects.move_to(next((n for n, one in enumerate(judged) if one.verdict != "accepted"), 0))
 
     def _show_dialect(self) -> None:
         """Show the judgement of the dialect under the cursor."""

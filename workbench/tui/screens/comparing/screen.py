@@ -145,9 +145,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
             with Container(id="left"):
                 yield TurnsPane(id="compared-turns")
                 yield DamagesPane(id="what-happened")
-            with Container(id="sides"):
-                yield Bar(id="columns")
-                yield BothSidesPane(id="both-sides")
+            yield BothSidesPane(id="both-sides")
         yield Bar(id="nothing")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -216,7 +214,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
     def _show_turn(self) -> None:
         turn = self.turn
         self.found.show(turn)
-        self.found.title(line(f" Differences · {len(turn.damages):,} " if turn else " Differences "))
+        self.found.title(comparing.damages_title(turn))
         if turn is not None and turn is not self._shown:
             self._shown = turn
             self.beside.show((), "…")
@@ -228,15 +226,13 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         self.sides = sides
         is_alone = None in (turn.before, turn.after)
         self.beside.show(compared_rows, "this exchange is only on one side" if is_alone else SAME)
-        self.beside.title(line(f" Side by side · {sum(not p.row.is_same for p in compared_rows):,} "))
         self._head_columns()
         self._light()
 
     def _head_columns(self) -> None:
         if turn := self._shown:
             pairing = self.comparison.source.pairing
-            head = comparing.columns(pairing, turn, self.sides, self.beside.text_width)
-            self.query_one("#columns", Bar).show([line("  ", *head)])
+            self.beside.title(comparing.sides_title(pairing, turn, self.sides, self.beside.text_width))
 
     def _light(self) -> None:
         """Highlight the place of the difference under the cursor."""

@@ -41,7 +41,9 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
             session.app.push_screen(ContinuingScreen(session, node, target))
 
     row = session.state.rows[node.index]
-    session.app.push_screen(TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), open_screen)
+    session.app.push_screen(
+        TargetScreen("Continue this conversation with", row.provider or "generic", row.protocol or ""), open_screen
+    )
 
 
 class ContinuingScreen(Screen[None]):
@@ -160,7 +162,8 @@ class ContinuingScreen(Screen[None]):
 
         row = self.session.state.rows[self.stepper.node.index]
         self.app.push_screen(
-            TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), self.stepper.aim
+            TargetScreen("Continue this conversation with", row.provider or "generic", row.protocol or ""),
+            self.stepper.aim,
         )
 
     def action_corrections(self) -> None:
@@ -229,7 +232,7 @@ class ContinuingScreen(Screen[None]):
             running = f"sending, {size(steps.sender.received_size)} received"
         decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
-        title = f"Continue exchange {steps.node.index + 1}{send.request_name(self.start)} with {steps.target.name}"
+        title = f"Continue exchange {steps.node.index + 1} with {steps.target.name}{send.request_name(self.start)}"
         lines = send.headline(title, facts, steps.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 

@@ -80,7 +80,6 @@ class EditLayout:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
         self._focused, self._kept, self._verdict_pane = "outline", "value", "verdict"
-        self._lower = "meaning"
 
     def focus(self, name: str) -> None:
         """Bring a pane to the front and focus it, or the field in it."""
@@ -99,10 +98,8 @@ class EditLayout:
             self._kept = name
         if name in VERDICT_PANES:
             self._verdict_pane = name
-            self._lower = self._lower if name == "verdict" else name
         for pane in screen.query(LineView):
             pane.set_class(pane.id in ("value", self._verdict_pane), "-kept")
-            pane.set_class(pane.id == self._lower, "-lower")
         screen.set_class(name == "outline", "-on-outline")
         screen.set_class(self._kept == "value", "-on-value")
         self.show_tabs()
@@ -110,7 +107,7 @@ class EditLayout:
     def show_tabs(self) -> None:
         """Name the panes in the tab bar, and highlight the visible ones."""
         is_wide, is_tall = self.screen.has_class("-wide"), self.screen.has_class("-tall")
-        beside = ("value", "verdict", self._lower) if is_tall else (self._kept,)
+        beside = NAMES[1:] if is_tall else (self._kept,)
         seen = ("outline", *beside) if is_wide else (self._focused,)
         self.screen.query_one("#tabs", TabBar).show_tabs(self._focused, seen)
 

@@ -98,8 +98,6 @@ class EditScreen(Screen[None]):
         for name, words in edit.PANES:
             self.contents.entitle(name, words)
         self.panes.focus("outline")
-        if self.node.parent is not None:
-            self.say("on a branch · u undo · B branch tree")
         self.flow.show_node(None)
 
     def show_keys(self, instead: str = "") -> None:

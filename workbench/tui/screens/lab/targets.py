@@ -39,7 +39,9 @@ class LabTargets:
         """Ask for one more target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
-        self.screen.app.push_screen(TargetScreen("Probe", self.screen.own, self.screen.protocol), self._add)
+        self.screen.app.push_screen(
+            TargetScreen("Measure a model at", self.screen.own, self.screen.protocol), self._add
+        )
 
     def _add(self, target: Target | None) -> None:
         if target and not target.is_simulator and not target.model:

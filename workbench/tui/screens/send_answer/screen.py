@@ -140,7 +140,7 @@ class AnswerScreen(Screen[bool]):
         else:
             received = self.shown.after if self.shown else None
             words = send_answer.progress(received, incoming.size, incoming.retries)
-        title = f"Request {self.node.index + 1}{send.request_name(self.node)} → {target.name}"
+        title = f"Request {self.node.index + 1} → {target.name}{send.request_name(self.node)}"
         has_key = is_set(target.key_variable, os.environ)
         self.query_one("#headline", Bar).show(send.headline(title, words, target, self.size.width, is_set=has_key))
 
