@@ -71,7 +71,7 @@ def test_later_pieces_of_the_second_call_go_to_the_first_in_langchain() -> None:
     )
     group = of(groups, "langchain")
     assert group.event == 3
-    assert 'has arguments `{"a":1}{"b":2}` for call 1 `f`' in group.words
+    assert 'call 1 `f`: arguments `{"a":1}{"b":2}`' in group.words
 
 
 def test_an_id_that_is_missing_is_made_up_by_some() -> None:
@@ -102,13 +102,13 @@ def test_a_reused_index_of_a_block() -> None:
     assert of(groups, "vercel-anthropic").agrees
     python = of(groups, "anthropic-python")
     assert python.event == 5
-    assert 'has arguments `{}` for call 2 `list_dir` instead of `{"b":2}`' in python.words
+    assert 'call 2 `list_dir`: arguments `{}`, sent as `{"b":2}`' in python.words
     assert of(groups, "anthropic-typescript").words.startswith("raises AnthropicError at event 5")
 
 
 def test_arguments_that_are_cut_are_closed_without_a_word() -> None:
     groups = blocks(begin(0, READ), grow(0, JSON, '{"a": 1, "b": "x'), stop(0))
-    assert 'has arguments `{"a":1}`' in of(groups, "anthropic-python").words
+    assert 'arguments `{"a":1}`' in of(groups, "anthropic-python").words
     assert "were completed" in of(groups, "anthropic-python").words
     assert of(groups, "vercel-anthropic").agrees
 

@@ -205,7 +205,7 @@ def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, a
     if field in ("text", "signature", "data"):
         return _speech_words(place, field, str(held or ""), str(said or ""))
     label = f"{place}" if field == "name" else f"{place} {_quote(mine.text('name'))}"
-    words = f"{label}: {field} {_quote(held)}, should be {_quote(said)}"
+    words = f"{label}: {field} {_quote(held)}, sent as {_quote(said)}"
     others = [p for p in all_mine.values() if p is not mine and p.kind == CALL]
     brought = set(theirs.events(field)) - set(mine.events(field))
     if field == "arguments" and any(brought & set(other.events(field)) for other in others):

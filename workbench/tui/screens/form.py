@@ -25,6 +25,9 @@ Result = TypeVar("Result")
 MOST_NAME = 26
 """Columns for the names of suggestions."""
 
+TAB_WORDS = ("complete", "complete, or next field")
+"""What tab does in a dialog of one line, and of several."""
+
 MOST_ROWS = 10
 """Rows of suggestions, where the screen has room for them."""
 
@@ -169,11 +172,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
             yield SuggestionPane()
-        yield Ways(("enter", "accept"), ("↓", "choose"), ("tab", self._tab_words), ("esc", "cancel"))
-
-    @property
-    def _tab_words(self) -> str:
-        return "complete" if len(self.fields) == 1 else "complete, or next field"
+        yield Ways(("enter", "accept"), ("↓", "choose"), ("tab", TAB_WORDS[len(self.fields) > 1]), ("esc", "cancel"))
 
     # Supplied by each dialog.
 
