@@ -67,7 +67,7 @@ def test_events_say_what_they_did_and_where_clients_depart(run: Run) -> None:
     text = run("show", reused, "--as", "events").out
     assert "[begins call search_docs; adds 27 characters" in text
     assert "✓ vercel-openai-compatible, langchain  build this message" in text
-    assert "≠ openai-python, naive loop  differ from event 2: has id `call_0call_1`" in text
+    assert "≠ openai-python, naive loop  differ from event 2: call 1 `search_docs`: id `call_0call_1`" in text
 
 
 @pytest.mark.parametrize("number", [0, 3, -1])

@@ -44,7 +44,7 @@ async def test_events_message_and_clients_stand_beside_each_other(size: tuple[in
         assert "a second tool call starts at index 0" in text
         assert '{"query": "Virginia Woolf"}' in text
         assert "7 of 9 clients build a different message" in text
-        assert "has id `call_0call_1`" in text
+        assert "id `call_0call_1`, sent as" in text
 
 
 async def test_stepping_shows_the_message_after_each_event_and_lights_what_it_added() -> None:
