@@ -52,7 +52,7 @@ def _form_title(form: object) -> tuple[str, str]:
 
 
 def form_line(row: FormRow) -> Line:
-    """Line of a format in the list; a title that begins with the name goes on behind it."""
+    """Line of a format in the list; a title that begins with the name continues behind it."""
     goes_on = row.title.startswith(f"{row.name} ")
     return line(
         Span(row.name, "strong", 0 if goes_on else NAME),

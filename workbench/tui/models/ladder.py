@@ -131,12 +131,12 @@ def verdict(ladder_rungs: Sequence[LadderRung] | None) -> tuple[str, str, str]:
 
 def problems(subject: LadderCall) -> Sequence[tuple[Line, str]]:
     """Line and further text of each finding on a call, then of the faults in its markup if it is in text."""
-    found = [(line(*_named(one)), one.message) for one in subject.findings]
+    found = [(line(*_rule_line(one)), one.message) for one in subject.findings]
     faults = subject.found.problems if subject.found else ()
     return [*found, *((line(Span("! ", "warning"), Span(fault, "warning")), "") for fault in faults)]
 
 
-def _named(finding: Finding) -> Line:
+def _rule_line(finding: Finding) -> Line:
     sign, style = _sign_of(finding)
     return line(Span(f"{sign} ", style), Span(finding.rule, f"{style} strong"))
 
