@@ -126,7 +126,7 @@ SCREENS = {
     "jump": Screen(LOST, ("number_sign",)),
     "lab-dialog": Screen("", ("l",)),
     "lab-step": Screen("anthropic-long-session", ("L", "~does the model", "s"), "whole body"),
-    "correcting": Screen("anthropic-tool-loop", ("C", "~Continue with", "enter")),
+    "correcting": Screen("anthropic-tool-loop", ("C", "~Continue this", "enter")),
     "survey": Screen(a_survey),
     "survey-places": Screen(a_survey, ("enter",)),
     "live": Screen(a_recording, ("1",), "paused"),
