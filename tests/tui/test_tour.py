@@ -67,5 +67,5 @@ def test_every_step_fits_and_names_its_key(width: int) -> None:
         lines = tour.lines(width)
         text = " ".join("".join(span.text for span in line) for line in lines)
         assert f"Tour {number + 1} of 10" in text
-        assert text.endswith(f" {keys.table()[step.key].show}")
+        assert text.removesuffix(" · q: back").endswith(f"press {keys.table()[step.key].show}")
         assert all(sum(len(span.text) for span in line) <= width for line in lines)

@@ -147,7 +147,7 @@ class Tour:
         return f"{key}: leave the tour" if self._is_first() else f"{key}: back"
 
     def _is_first(self) -> bool:
-        return type(self.app.screen).__name__ == FIRST
+        return bool(self.app.screen_stack) and type(self.app.screen).__name__ == FIRST
 
     def end(self) -> None:
         """Show the tour no longer: the person has left its example."""
