@@ -51,7 +51,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.cursor, self._had_focus = 0, False
-        self.titled: Line = ()
+        self.titled = self.shown_title = tuple[Span, ...]()
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
         self.opened_items: set[int] = set()
@@ -285,9 +285,10 @@ def fit_title(view: LineView) -> None:
     more = next((words for words in more_below(view) if len(words) <= left), more_below(view)[-1])
     facts = whole_facts(titled, width - len(more)) if width > 0 else titled
     words = (Span(" " * edge), *facts, Span(f"{more if facts else more.lstrip()} "))
-    title = paint.content(words if facts or more else ())
-    if title != view.border_title:
-        view.border_title = title
+    shown = words if facts or more else ()
+    if shown != view.shown_title:
+        view.shown_title = shown
+        view.border_title = paint.content(shown)
 
 
 def more_below(view: LineView) -> tuple[str, ...]:
