@@ -46,7 +46,7 @@ class RuleContext:
         shared: results already derived from the exchange, also under other contracts.
         carried: findings of the requests that this one continues and that still hold; None if everything is checked
             again.
-        asked: what rules begin with whose findings alone are wanted ("closure"); None for those of all.
+        rule_prefixes: what rules begin with whose findings alone are wanted ("closure"); None for those of all.
         start: index of the first message that ``suspects`` and similar members yield: earlier ones are already checked.
         chain: closure and ledger, as far as they were needed, and the case ``limit`` made ("recent").
         request, response: of ``decoded``.
@@ -64,7 +64,7 @@ class RuleContext:
     is_recorded: bool = False
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
     carried: KnownFindings | None = field(default=None, repr=False, compare=False)
-    asked: frozenset[str] | None = None
+    rule_prefixes: frozenset[str] | None = None
     start: int = 0
     chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     request: ModelRequest | None = field(init=False, repr=False, compare=False)

@@ -91,15 +91,15 @@ family: Callable[[str], ModuleType] = partial(plugins.load, _PACKAGE)
 def families_for(case: RuleContext, function: str) -> Sequence[str]:
     """Names of the families with a function ("check", "review") that may find something in an exchange."""
     names = _names_with(function, tuple([trait(case) for trait in _traits_for(function)]))
-    if case.asked is None or function != "check":
+    if case.rule_prefixes is None or function != "check":
         return names
-    return [name for name in names if _is_of(name, case.asked)]
+    return [name for name in names if _is_of(name, case.rule_prefixes)]
 
 
 @cache
-def _is_of(name: str, asked: frozenset[str]) -> bool:
+def _is_of(name: str, rule_prefixes: frozenset[str]) -> bool:
     """Rules that begin with one of these words may be of a family; of third parties' any may."""
-    return name.partition("_")[0] in asked or name in plugins.third_party(_PACKAGE)
+    return name.partition("_")[0] in rule_prefixes or name in plugins.third_party(_PACKAGE)
 
 
 @cache

@@ -138,7 +138,7 @@ class Inspector:
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
         protocol: protocol name; None to find it for each exchange.
         known: keeps the messages that later requests repeat; None to read each separately: slower, the same result.
-        asked: as of a ``RuleContext``, for exchanges that are taken back again.
+        rule_prefixes: as of a ``RuleContext``, for exchanges that are taken back again.
     """
 
     session: Session
@@ -146,7 +146,7 @@ class Inspector:
     protocol: str | None = None
     known: KnownMessages | None = field(default_factory=KnownMessages, repr=False)
     rows: list[InspectedExchange] = field(default_factory=list)
-    asked: frozenset[str] | None = None
+    rule_prefixes: frozenset[str] | None = None
     _next: int = 0
     _grown: set[int] = field(default_factory=set, repr=False)
     _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
@@ -477,7 +477,7 @@ class Inspector:
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
             shared=shared or SharedResults(),
-            asked=self.asked,
+            rule_prefixes=self.rule_prefixes,
             carried=KnownFindings(known, is_kept, is_final=not self._conversations.journal.is_on) if known else None,
         )
 

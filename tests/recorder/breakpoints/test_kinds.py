@@ -146,7 +146,7 @@ def test_names() -> None:
 
 def test_rules_that_may_hit_a_request_are_of_families_that_are_asked() -> None:
     """Where kinds alone are armed, only families whose name begins as their rules check a request."""
-    asked = {word for name in KINDS for each in parse(name) for word in each.asked or ()}
+    asked = {word for name in KINDS for each in parse(name) for word in each.rule_prefixes or ()}
     for name, family in families().items():
         for rule in family.RULES:
             if rule.slug.partition(".")[0] in asked:

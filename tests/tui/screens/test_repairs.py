@@ -47,7 +47,7 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
         screen = driver.app.screen
         assert isinstance(screen, RepairsScreen)
         assert "Repair 1 of" in driver.text and "no other finding" in driver.text
-        assert "against the contract only: anthropic" in driver.text
+        assert "against contract anthropic" in driver.text
         assert " ▸1 ✓ " in driver.text and f"  2 ✓ {screen.offered[1].repair.title}" in driver.text
         assert "tool_result" in driver.text
         assert "\x1b" not in driver.text and "\u202e" not in driver.text

@@ -2,7 +2,7 @@
 
 A separate process: its work delays only the exchange that it checks. It follows the session file, so a
 request is judged after everything that had ended when it began, as everywhere else in this program. What ends is
-inspected once, between two questions or before one that needs it; a request that goes on is inspected for its question.
+inspected once, between two questions or before one that needs it; an open request, for its question.
 
 Its task: {"out": FILE}. It answers {} once it has read the existing exchanges of the file. Then, line by line:
 
@@ -39,9 +39,9 @@ from workbench.recorder.breakpoints.kinds import (
     JudgedSide,
     PauseReason,
     as_json,
-    asked_of_requests,
     parse,
     reasons_to_pause,
+    request_rule_prefixes,
 )
 from workbench.recorder.child import send_line, serve
 from workbench.rules import InspectedExchange, Inspector
@@ -117,7 +117,7 @@ class BreakpointJudge:
 
     def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[PauseReason, ...]:
         """Reasons to pause a request. Raises NotJudged."""
-        with self._row(exchange, within, asked_of_requests(kinds)) as row:
+        with self._row(exchange, within, request_rule_prefixes(kinds)) as row:
             facts = self._facts(row, kinds, partial(self._view.exchange, row.index))
             seen = JudgedSide(REQUEST, row.findings, facts, is_tool_hop=_is_tool_hop(row))
             return reasons_to_pause(kinds, seen)
@@ -126,7 +126,7 @@ class BreakpointJudge:
         self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
     ) -> tuple[PauseReason, ...]:
         """Reasons to pause this response. A filter that the request has passed already is not asked again."""
-        with self._row(exchange, within, asked_of_requests(kinds)) as row:
+        with self._row(exchange, within, request_rule_prefixes(kinds)) as row:
             return self._response_reasons(row, response, kinds)
 
     def _response_reasons(
@@ -161,7 +161,7 @@ class BreakpointJudge:
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
         """Response of a simulator that remembers this session to the request. Raises NotJudged, UsageError."""
-        decoded = self._decoded(exchange, within)
+        decoded = self._decode(exchange, within)
         http, request = decoded.exchange.request, decoded.request
         if http is None or request is None or decoded.protocol is None:
             raise NotJudged("the request cannot be read")
@@ -181,24 +181,24 @@ class BreakpointJudge:
         Args:
             file: the session to take it from; empty for this one.
         """
-        message = self._decoded(exchange, within).request_text
+        message = self._decode(exchange, within).request_text
         if not file:
             return _tool_reply(recorded_response(exchanges_of(self._session), message))
         with closing(open_session(Path(file))) as other:
             return _tool_reply(recorded_response(exchanges_of(other), message))
 
-    def _decoded(self, exchange: str, within: float) -> DecodedExchange:
+    def _decode(self, exchange: str, within: float) -> DecodedExchange:
         """An exchange, after everything that has ended."""
         self.catch_up()
         with self._row(exchange, within, None) as row:
             return self._inspector.detail(row.index).decoded
 
     @contextmanager
-    def _row(self, exchange: str, within: float, asked: frozenset[str] | None) -> Iterator[InspectedExchange]:
+    def _row(self, exchange: str, within: float, rule_prefixes: frozenset[str] | None) -> Iterator[InspectedExchange]:
         """The row of an exchange, once its request is in the file; what had ended when it began is there, too.
 
         Args:
-            asked: what rules begin with that are to check it; None for all.
+            rule_prefixes: what rules begin with that are to check it; None for all.
         """
         index = self._index(exchange, within)
         self._view.let_in(self._session.summaries()[index].started_at)
@@ -208,12 +208,12 @@ class BreakpointJudge:
             return
         with self._view.with_last(index) as place:
             try:
-                self._inspector.asked = asked
+                self._inspector.rule_prefixes = rule_prefixes
                 self._inspect()
-                self._inspector.asked = None
+                self._inspector.rule_prefixes = None
                 yield self._inspector.rows[place]
             finally:
-                self._inspector.asked = None
+                self._inspector.rule_prefixes = None
                 self._inspector.take_back(place)
 
     def _index(self, exchange: str, within: float) -> int:

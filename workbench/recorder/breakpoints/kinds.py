@@ -217,7 +217,7 @@ class Breakpoint:
         return self._filter is not None and not self.tool_sides
 
     @property
-    def asked(self) -> frozenset[str] | None:
+    def rule_prefixes(self) -> frozenset[str] | None:
         """What rules begin with that may hit a request to a model ("closure"); None for any."""
         if self._kind is None:
             return None
@@ -309,14 +309,14 @@ def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tup
     return tuple(reason for each in breakpoints for reason in each.reasons(seen))
 
 
-def asked_of_requests(breakpoints: Iterable[Breakpoint]) -> frozenset[str] | None:
+def request_rule_prefixes(breakpoints: Iterable[Breakpoint]) -> frozenset[str] | None:
     """What rules begin with that may hit a request to a model; None for any."""
-    asked = frozenset[str]()
+    found = frozenset[str]()
     for each in breakpoints:
-        if each.asked is None:
+        if each.rule_prefixes is None:
             return None
-        asked |= each.asked
-    return asked
+        found |= each.rule_prefixes
+    return found
 
 
 def as_json(reasons: Iterable[PauseReason]) -> list[JsonValue]:

@@ -111,10 +111,10 @@ def pack(events: Iterable[QueuedEvent]) -> list[tuple[Any, ...]]:
         else:
             packed.append((_NUMBERS[type(event)], *event))
             runs.pop(getattr(event, "key", 0), None)
-    return [_joined(each) if each[0] in _PIECES else each for each in packed]
+    return [_join(each) if each[0] in _PIECES else each for each in packed]
 
 
-def _joined(run: tuple[Any, ...]) -> tuple[Any, ...]:
+def _join(run: tuple[Any, ...]) -> tuple[Any, ...]:
     number, key, pieces, times = run
     return number, key, b"".join(pieces), [*map(len, pieces)], times
 

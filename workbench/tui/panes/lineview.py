@@ -186,7 +186,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     # Painting.
 
     def render_line(self, y: int) -> Strip:
-        return painted(self, y)
+        return paint_row(self, y)
 
     def signs(self, item: int, inside: int) -> Line:
         """The signs in front of a line."""
@@ -258,7 +258,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self._go(item)
 
 
-def painted(view: LineView, y: int) -> Strip:
+def paint_row(view: LineView, y: int) -> Strip:
     """A visible row of a list."""
     number, width = y + view.scroll_offset.y, view.scrollable_content_region.width
     if number >= view.virtual_size.height:
@@ -338,10 +338,10 @@ def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]
 
 def _further(view: LineView, item: int, width: int) -> list[Line]:
     """The rows of an open item below its first."""
-    return [*_hung(view, item, width)[1:], *view.further(item, width)]
+    return [*_hang_rows(view, item, width)[1:], *view.further(item, width)]
 
 
-def _hung(view: LineView, item: int, width: int) -> list[Line]:
+def _hang_rows(view: LineView, item: int, width: int) -> list[Line]:
     """The rows of the line of an open item, if they are more than one."""
     head = view.head(item, width) if view.hangs else ()
     return hang(head, width) if is_longer(head, width) else []
@@ -362,7 +362,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as there is room."""
     room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
-    made = {item: hung for item in opened if (hung := _hung(view, item, width))}
+    made = {item: lines for item in opened if (lines := _hang_rows(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []

@@ -101,7 +101,7 @@ def points(
     Args:
         paused_sides: paused sides, each with the number of its exchange.
         kinds: name and description of each breakpoint, including armed filters.
-        is_folded: the breakpoints are one line, from which the cursor goes on to them.
+        is_folded: the breakpoints are one line, from which the cursor leads to them.
     """
     made = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
     made += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]

@@ -287,7 +287,7 @@ class SqliteSession:
             return None
         stands = rows.side(found[:-2])
         head = self._head(stands.head)
-        text, times = self._joined(stands.body, found[-2:]), pieces.unpack_chunks(stands.chunks)
+        text, times = self._join(stands.body, found[-2:]), pieces.unpack_chunks(stands.chunks)
         if side == "response" and row[5] == State.OPEN:
             more = self._more(seq, text.size)
             text, times = WholeText(text.whole() + bytes(more.data)), (*times, *more.chunks)
@@ -335,9 +335,9 @@ class SqliteSession:
 
     def _text(self, body_id: int) -> BodyText:
         row = self._db.execute("SELECT size, pieces FROM body WHERE id = ?", (body_id,)).fetchone()
-        return self._joined(body_id, row or (None, None))
+        return self._join(body_id, row or (None, None))
 
-    def _joined(self, body_id: int, row: Row) -> BodyText:
+    def _join(self, body_id: int, row: Row) -> BodyText:
         """A body of its size and its pieces; both None if it is not there."""
         if row[0] is None and row[1] is None:
             raise SessionFormatError(f"body {body_id} is not in the file")

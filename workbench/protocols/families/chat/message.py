@@ -273,13 +273,13 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
         notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     is_result = role in RESULT_ROLES or (role not in _CALLER_ROLES and "tool_call_id" in value)
-    parts = (_result(block),) if is_result else _spoken(block, role)
+    parts = (_result(block),) if is_result else _model_parts(block, role)
     if not _CALLS.isdisjoint(value):
         parts = (*parts, *_calls(block))
     return Message(role, parts, block.extra(typed="type" in value), pointer)
 
 
-def _spoken(block: BlockReader, role: str) -> tuple[Part, ...]:
+def _model_parts(block: BlockReader, role: str) -> tuple[Part, ...]:
     """The parts of a message that is no result, without its calls."""
     reasoning = () if _THOUGHTS.isdisjoint(block.value) else _reasoning(block)
     beside = () if _BESIDE.isdisjoint(block.value) else _beside(block)
