@@ -107,7 +107,7 @@ def test_from_every_breakage_to_a_test_that_is_red_before_and_green_after(
 
     proofs = dict(zip((one.name for one in mended), FORM.prove([one.folder for one in mended]), strict=True))
     assert {name: proof.why_not for name, proof in proofs.items() if proof.why_not} == {}
-    for red, green in (proof.tried for proof in proofs.values()):
+    for red, green in (proof.runs for proof in proofs.values()):
         assert red.failed and not red.problem
         assert green.passed >= 3 and not green.failed
 
