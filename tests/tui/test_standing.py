@@ -121,7 +121,7 @@ async def copies_and_compares(driver: Driver, is_branch: bool) -> None:
     await until(driver.pilot, lambda: "exchange 1 against exchange 2" in driver.text)
     first, *others = driver.text.split("\n")
     assert ("exchange 1 against exchange 2 · restore the reasoning" in first) == is_branch
-    assert any('"reasoning_content":' in line for line in others) == is_branch
+    assert any('+     "reasoning_content":' in line for line in others) == is_branch, "the request has it anew"
     await driver.press("q")
     await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
     if is_branch:
