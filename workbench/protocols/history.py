@@ -105,7 +105,6 @@ class GrowingHistory:
         texts: their bytes.
         anomalies: (index, anomaly) of their anomalies; pointers are absolute.
         size: number of bytes of the texts.
-        matches: (test, terms) → messages of which the test is true.
     """
 
     def __init__(self) -> None:
@@ -114,7 +113,7 @@ class GrowingHistory:
         self.anomalies: list[tuple[int, Anomaly]] = []
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
-        self.matches: dict[Hashable, Matches] = {}
+        self._matches: dict[Hashable, Matches] = {}
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of messages at the beginning that have these texts."""
@@ -139,7 +138,7 @@ class GrowingHistory:
         other.size = self.size - sum(map(len, self.texts[length:]))
         other.anomalies = self.anomalies[: self.count_anomalies(length)]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
-        other.matches = {key: found.fork(length) for key, found in self.matches.items()}
+        other._matches = {key: found.fork(length) for key, found in self._matches.items()}
         return other
 
     def prefix(self, length: int) -> HistoryPrefix:
@@ -157,14 +156,14 @@ class GrowingHistory:
         found.read(self.messages)
         return found  # type: ignore[return-value]
 
-    def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> Matches:
-        """The messages of which ``test(message, *terms)`` is true; all of them are asked."""
-        found = self.matches.get((test, terms))
+    def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> list[int]:
+        """Indices of all its messages of which ``test(message, *terms)`` is true, in order."""
+        found = self._matches.get((test, terms))
         if found is None:
-            found = self.matches[test, terms] = Matches(test, terms)
+            found = self._matches[test, terms] = Matches(test, terms)
         if found.count < len(self.messages):
             found.read(self.messages)
-        return found
+        return found.indices
 
 
 def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
@@ -301,7 +300,7 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
 def last_where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> int:
     """Index of the last message of which ``test(message, *terms)`` is true; -1 if it is true of none."""
     if isinstance(messages, HistoryPrefix):
-        found = messages.history.ask(test, terms).indices
+        found = messages.history.ask(test, terms)
         at = bisect_left(found, len(messages))
         return found[at - 1] if at else -1
     return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], test, *terms)), -1)
@@ -312,13 +311,7 @@ def where(
 ) -> Sequence[tuple[int, Message]]:
     """(index, message) of each message of which ``test(message, *terms)`` is true, from an index on."""
     if type(messages) is HistoryPrefix:
-        history = messages.history
-        matches = history.matches.get((test, terms))
-        if matches is None:
-            matches = history.ask(test, terms)
-        elif matches.count < len(history.messages):  # as ``ask``: some thirty tests ask for each request
-            matches.read(history.messages)
-        found = matches.indices
+        found = messages.history.ask(test, terms)
         if not found or found[-1] < start:
             return ()
         return [(n, messages[n]) for n in found[bisect_left(found, start) : bisect_left(found, len(messages))]]

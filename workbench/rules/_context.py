@@ -46,7 +46,7 @@ class RuleContext:
         shared: results already derived from the exchange, also under other contracts.
         carried: findings of the requests that this one continues and that still hold; None if everything is checked
             again.
-        rule_prefixes: what rules begin with whose findings alone are wanted ("closure"); None for those of all.
+        rule_prefixes: first words of the rules whose findings alone are wanted ("closure"); None for all.
         start: index of the first message that ``suspects`` and similar members yield: earlier ones are already checked.
         chain: closure and ledger, as far as they were needed, and the case ``limit`` made ("recent").
         request, response: of ``decoded``.
@@ -168,6 +168,11 @@ class RuleContext:
             recent = replace(self, start=start)
             recent.chain.update(self.chain)
             self.chain["recent"] = recent
+
+    @property
+    def recent(self) -> RuleContext:
+        """The case that ``limit`` made; this one if all messages are to be checked."""
+        return self.chain.get("recent", self)  # type: ignore[no-any-return]
 
     @property
     def request_anomalies(self) -> Sequence[Anomaly]:

@@ -21,6 +21,10 @@ from workbench.wire import urls
 
 _ENDPOINT = "endpoint"
 _NOT_THERE = (404, 405)
+_SESSION = b"session"
+"""Word of a 404 that means the session in the address, and not the address."""
+_BEGINNING = 300
+"""Bytes of a body in which it is looked for."""
 
 
 class _Endpoint(NamedTuple):
@@ -77,7 +81,7 @@ def _place(url: str) -> tuple[str, str]:
 
 def _of_refusal(decoded: DecodedExchange, path: str, named: _Endpoint) -> Iterator[Finding]:
     response = decoded.exchange.response
-    if response is None or response.status not in _NOT_THERE or b"ession" in decoded.response_text[:300]:
+    if response is None or response.status not in _NOT_THERE or _SESSION in decoded.response_text[:_BEGINNING].lower():
         return
     text = f"exchange {named.exchange + 1} names this address in the event endpoint, but it is answered with"
     lost = _lost_prefix(named.path, path)

@@ -108,7 +108,7 @@ class _Importers(NamedTuple):
 
 @cache
 def _importers_of(names: tuple[str, ...], is_json: bool) -> _Importers:
-    """Which of these importers are asked; not all, if the file begins with a bracket."""
+    """Those of the importers that are asked about a file; fewer if it begins with a bracket."""
     asked = tuple(name for name in names if not (is_json and name in _NOT_JSON))
     known = {name: marks for name in asked if (marks := _marks_of(name)) is not None}
     by_key: defaultdict[bytes, set[str]] = defaultdict(set)

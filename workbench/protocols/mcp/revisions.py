@@ -286,5 +286,5 @@ def is_known_method(name: str) -> bool:
 
 @cache
 def namespaces() -> frozenset[str]:
-    """What the methods of all revisions begin with: ``tools``, ``notifications``, ``ping`` …."""
+    """First words of the methods of all revisions: ``tools``, ``notifications``, ``ping`` …."""
     return frozenset(name.partition("/")[0] for each in revisions().values() for name in each.methods)

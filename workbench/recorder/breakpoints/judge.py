@@ -198,7 +198,7 @@ class BreakpointJudge:
         """The row of an exchange, once its request is in the file; what had ended when it began is there, too.
 
         Args:
-            rule_prefixes: what rules begin with that are to check it; None for all.
+            rule_prefixes: first words of the rules that are to check it; None for all.
         """
         index = self._index(exchange, within)
         self._view.let_in(self._session.summaries()[index].started_at)

@@ -218,7 +218,7 @@ class Breakpoint:
 
     @property
     def rule_prefixes(self) -> frozenset[str] | None:
-        """What rules begin with that may hit a request to a model ("closure"); None for any."""
+        """First words of the rules that may hit a request to a model ("closure"); None for any."""
         if self._kind is None:
             return None
         return frozenset(slug.partition(".")[0] for slug in self._kind.rules.get(REQUEST, ()))
@@ -310,7 +310,7 @@ def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tup
 
 
 def request_rule_prefixes(breakpoints: Iterable[Breakpoint]) -> frozenset[str] | None:
-    """What rules begin with that may hit a request to a model; None for any."""
+    """First words of the rules that may hit a request to a model under any of these; None for any rule."""
     found = frozenset[str]()
     for each in breakpoints:
         if each.rule_prefixes is None:
