@@ -71,7 +71,7 @@ PHRASES: dict[str, str] = {
     r"listens? at\b": "listening on",
     r"pairs nothing\b": "does not pair",
     r"in place of\b": "instead of",
-    r"another (?:order|form|format)\b": "a different",
+    r"another (?:order|form|format|type|value|status|shape|encoding|spelling|code)\b": "a different",
     r"rightly\b": "correctly",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
@@ -84,7 +84,7 @@ _CODE = re.compile(
     r"|\(\?[:P<!=]|\\[bwdsS]|\{\"|^(?:accent|muted|strong|bold|dim|error|warning|success)( \w+)?$"
     r"|^\w+ (?:strong|muted|bold|italic|dim)$|charset=|'(?:none|self)'|^\s*(?:<!doctype|@pytest|:root|\w+ \{ \w+:)"
     r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
-    r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
+    r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|\w\{[\w-]+:[^{}]+\}|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
 )
 """Texts that are no texts: statements, styles of lines, style sheets, headers, code of exported programs."""
 

@@ -57,15 +57,15 @@ class Fate(NamedTuple):
 _WORDS = {
     "dropped": "was left out",
     "added": "was added",
-    "renamed": "has another name",
-    "moved": "is at another place",
+    "renamed": "has a different name",
+    "moved": "is in a different place",
     "doubled": "is there twice",
     "stringified": "became a text of JSON",
     "parsed": "was a text and became JSON",
-    "retyped": "has another type",
+    "retyped": "has a different type",
     "truncated": "was cut",
-    "recoded": "was escaped or decoded once more",
-    "changed": "has another value",
+    "recoded": "was escaped or decoded again",
+    "changed": "has a different value",
 }
 
 

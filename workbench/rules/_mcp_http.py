@@ -177,7 +177,7 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         yield make(decoded, HTTP, REQUEST if hint else RESPONSE, "", text, quote(head_of(decoded)))
 
 
-_NO_STREAM = "a server without a stream answers 405; with another status, some clients give up the connection"
+_NO_STREAM = "a server without a stream answers 405; with a different status, some clients give up the connection"
 
 
 def _fault_of_client(request: HttpRequest, status: int, body_text: str) -> str:

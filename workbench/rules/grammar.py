@@ -431,5 +431,5 @@ def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
     if fault.code == grammars.BEYOND_LIMIT:
         found = f"has {fault.found}" if fault.found else f"is {quote(value)}"
         return f"{path} {found}; accepted: {fault.expected}"
-    expected = fault.expected or "another value"
+    expected = fault.expected or "a different value"
     return f"{path} is {quote(value)}: {expected} is expected"

@@ -206,7 +206,7 @@ def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Re
         UsageError: recorded and paused bytes differ in length.
     """
     if marks and len(recorded) != len(held):
-        raise UsageError("this edit cannot be applied: stand-ins for secrets in the recording have other lengths")
+        raise UsageError("this edit cannot be applied: stand-ins for secrets in the recording have different lengths")
     for mark in marks:
         edited = edited.replace(recorded[mark.start : mark.end], held[mark.start : mark.end])
     return edited

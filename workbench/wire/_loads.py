@@ -78,7 +78,7 @@ def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[in
     """Key and place of each value in an object or a list. Raises ValueError for what is no JSON."""
     at = _skip(text, 0)
     if text[at : at + 1] != opening:
-        raise ValueError("another value")
+        raise ValueError("no object or list")
     at = _skip(text, at + 1)
     is_next = text[at : at + 1] != closing
     while is_next:

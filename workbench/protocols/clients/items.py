@@ -130,7 +130,7 @@ class OpenAIPythonResponses(_Events):
             raise Stop("RuntimeError", f"a delta for output index {index} before its item")
         wanted = "message" if kind == "response.output_text.delta" else "function_call"
         if item.get("type") != wanted:
-            raise Stop("AssertionError", f"a delta of a {wanted} for an item of another type")
+            raise Stop("AssertionError", f"a delta of a {wanted} for an item of a different type")
 
     def _complete(self, output: JsonValue, event: int) -> None:
         final = items_of(output)

@@ -88,7 +88,7 @@ class Course:
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
         self._is_all = True  # no id was forgotten
-        self._has_asked = False  # the client asked for something behind the handshake
+        self._has_asked = False  # the client asked for something after the handshake
         self._has_asked_tools = False
         self._last = -1  # place of the last message of the client
         self._declared: dict[str, JsonValue] = {}
@@ -309,7 +309,7 @@ class Course:
 
     @property
     def is_unused(self) -> bool:
-        """The server declares tools, but the client neither lists nor calls any behind the handshake."""
+        """The server declares tools, but the client neither lists nor calls any after the handshake."""
         declared = self._declared.get(SERVER)
         is_declared = isinstance(declared, dict) and "tools" in declared
         return self.phase == "ready" and is_declared and not self._has_asked_tools
@@ -317,7 +317,7 @@ class Course:
     def end(self) -> Iterator[Lapse]:
         """Lapses once nothing more comes: results and requests that the client left."""
         if self.is_unused:
-            what = "only other things" if self._has_asked else "nothing"
+            what = "no tools" if self._has_asked else "nothing"
             text = f"the server declares tools, but the client requests {what} after the handshake"
             yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():

@@ -45,7 +45,7 @@ DECLINED = (
     "server), so that breakpoints can edit messages"
 )
 COMPRESSED = "messages in this direction are compressed with the context of earlier messages"
-UNKNOWN = "messages of this open connection cannot be held: the recording does not have all of it"
+UNKNOWN = "messages of this open connection cannot be paused: the recording does not have all of it"
 STATE_SECONDS = 5.0
 """Seconds to wait for what the recording knows of an open connection: it writes every second at least."""
 
