@@ -84,7 +84,8 @@ _CODE = re.compile(
     r"|\(\?[:P<!=]|\\[bwdsS]|\{\"|^(?:accent|muted|strong|bold|dim|error|warning|success)( \w+)?$"
     r"|^\w+ (?:strong|muted|bold|italic|dim)$|charset=|'(?:none|self)'|^\s*(?:<!doctype|@pytest|:root|\w+ \{ \w+:)"
     r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
-    r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|\w\{[\w-]+:[^{}]+\}|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
+    r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|\w\{[\w-]+:[^{}]+\}"
+    r"|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
 )
 """Texts that are no texts: statements, styles of lines, style sheets, headers, code of exported programs."""
 

@@ -320,9 +320,7 @@ WHAT_IF = (
     Key("what-if.next-target", "l,right", "column(1)", "next target", "next target", 3),
     Key("what-if.previous-target", "h,left", "column(-1)", "previous", "previous target"),
     Key("what-if.add", "T", "target", "add target", "add a target; a simulator is run immediately", 4),
-    Key(
-        "what-if.send", "s", "send", "send", "send the variant under the cursor to the target; again: send again", 5
-    ),
+    Key("what-if.send", "s", "send", "send", "send the variant under the cursor to the target; again: send again", 5),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
     Key("what-if.pane", "tab,shift+tab", "pane", "pane", "next pane: variants, outcome, response", 7),
     Key("what-if.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
