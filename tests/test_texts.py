@@ -59,7 +59,7 @@ LEFT_INSIDE: dict[str, int] = {
     "library": 10,
     "named_tuple": 15,
     "probes": 30,
-    "protocols": 360,
+    "protocols": 75,
     "recorder": 35,
     "rules": 75,
     "safetext": 10,
@@ -71,7 +71,7 @@ LEFT_INSIDE: dict[str, int] = {
     "trials": 15,
     "tui": 440,
     "views": 10,
-    "wire": 120,
+    "wire": 15,
 }
 """Room → how many locals, parameters and fields are a bare participle at most; no other room has more than five."""
 

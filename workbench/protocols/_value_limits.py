@@ -39,10 +39,10 @@ def beyond(limits: Limits, value: JsonValue, *, is_any: bool = False) -> Iterato
     Args:
         is_any: the value stands for all of its type: it is beyond each limit for that type.
     """
-    said = {word: _limit_words(word, limit, value, is_any) for word, limit in limits.items() if word != "each"}
-    words = [text.format(limits[word]) for word, text in said.items() if text]
+    limit_texts = {word: _limit_words(word, limit, value, is_any) for word, limit in limits.items() if word != "each"}
+    words = [text.format(limits[word]) for word, text in limit_texts.items() if text]
     if words:
-        is_sized = isinstance(value, str | list | dict) and not said.get("pattern")
+        is_sized = isinstance(value, str | list | dict) and not limit_texts.get("pattern")
         found = f"{len(value)} {_UNITS[type(value)]}" if is_sized and isinstance(value, Sized) else ""
         yield Excess("", found, " and ".join(words))
     inner = limits.get("each")
@@ -57,9 +57,9 @@ def beyond(limits: Limits, value: JsonValue, *, is_any: bool = False) -> Iterato
 
 def in_words(limits: Limits) -> str:
     """Limits in words, those of elements behind them."""
-    said = [_TEMPLATES[word].format(limit) for word, limit in limits.items() if word != "each"]
+    phrases = [_TEMPLATES[word].format(limit) for word, limit in limits.items() if word != "each"]
     inner = in_words(limits["each"]) if "each" in limits else ""
-    return ", ".join([*said, *([f"each {inner}"] if inner else [])])
+    return ", ".join([*phrases, *([f"each {inner}"] if inner else [])])
 
 
 def _limit_words(word: str, limit: Any, value: JsonValue, is_any: bool) -> str:

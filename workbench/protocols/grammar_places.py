@@ -46,19 +46,19 @@ def _no_tags(pointer: str) -> Mapping[str, str]:
 
 def key_at(grammar: BodyGrammar, pointer: str, tags: Tags = _no_tags) -> KnownKey | None:
     """What the grammar says of the key that a pointer of a request ends with; None if it has no such key."""
-    made = [_describe(each) for each in _at(grammar, pointer, tags) if pointer]
-    return _merge(made) if made else None
+    keys = [_describe(each) for each in _at(grammar, pointer, tags) if pointer]
+    return _merge(keys) if keys else None
 
 
 def keys_of(grammar: BodyGrammar, pointer: str, tags: Tags = _no_tags) -> tuple[KnownKey, ...]:
     """The keys that the object at a pointer of a request may have: first those that it needs, each by its name."""
-    made: dict[str, list[KnownKey]] = {}
+    keys: dict[str, list[KnownKey]] = {}
     holders = list(_objects_at(grammar, pointer, tags))
     for holder in holders:
         for key in holder.keys:
             if not (grammar.is_proto and "_" in key):
-                made.setdefault(key, []).append(_describe_key(holder, key))
-    joined = [_merge(alike, is_everywhere=len(alike) == len(holders)) for alike in made.values()]
+                keys.setdefault(key, []).append(_describe_key(holder, key))
+    joined = [_merge(alike, is_everywhere=len(alike) == len(holders)) for alike in keys.values()]
     return tuple(sorted(joined, key=lambda each: (not each.is_required, each.name)))
 
 
@@ -108,11 +108,11 @@ def _at(grammar: BodyGrammar, pointer: str, tags: Tags) -> Iterator[_TypeAt]:
     for step in pointer.split("/")[1:]:
         name, _, condition = step.partition("[")
         asked = dict([condition.removesuffix("]").split("=", 1)]) if "=" in condition else {}
-        told = tags(here)
+        tag_values = tags(here)
         found = [
             after
             for each in found
-            for after in _step(grammar, each.kind, name.replace("~1", "/").replace("~0", "~"), told)
+            for after in _step(grammar, each.kind, name.replace("~1", "/").replace("~0", "~"), tag_values)
         ]
         here = f"{here}/{name}"
         if asked:

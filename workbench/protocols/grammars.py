@@ -116,7 +116,7 @@ class BodyGrammar:
     is_lenient: bool
     types: Mapping[str, Mapping[str, Any]] = field(repr=False)
     is_of_shapes: bool = False
-    _made: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
+    _object_types: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
     _admitted: dict[tuple[tuple[str, ...], str], Mapping[str, tuple[str, ...]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -124,7 +124,7 @@ class BodyGrammar:
 
     def object(self, name: str) -> ObjectType:
         """A type by its name."""
-        found = self._made.get(name)
+        found = self._object_types.get(name)
         if found is None:
             raw = self.types[name]
             keys, limits = dict(raw["keys"]), dict(raw.get("limits", ()))
@@ -133,7 +133,7 @@ class BodyGrammar:
                 limits |= {_snake(key): each for key, each in limits.items()}
             need, is_open = tuple(raw.get("need", ())), bool(raw.get("open"))
             object_type = ObjectType(name, keys, need, limits, is_open, bool(raw.get("one")))
-            found = self._made[name] = object_type
+            found = self._object_types[name] = object_type
         return found
 
     def of_shapes(self) -> BodyGrammar:

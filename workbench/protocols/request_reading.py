@@ -103,9 +103,9 @@ class RequestReading:
         before = {m.name: self.values[m.name] for m in self.outline.before}
         return before | {name: loads(value, levels=1) for name, value in after.items()}
 
-    def learn(self, before: RequestReading, kept: int) -> None:
+    def learn(self, before: RequestReading, repeated: int) -> None:
         """Take over the results of ``has`` for a body that begins with the same messages."""
-        end = self.outline.place(kept - 1)[1]
+        end = self.outline.place(repeated - 1)[1]
         self._clean.update({test: min(at, end) for test, at in before._clean.items()})
 
     def texts_of_members(self) -> Iterator[tuple[str, bytes]]:

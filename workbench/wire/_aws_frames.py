@@ -120,11 +120,11 @@ def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str
     total, length = lengths(body, at)
     end = min(at + total, len(body))
     payload_start = at + PRELUDE + length
-    written = body[at + PRELUDE : min(payload_start, end)]
-    headers = known.get(written)
+    head = body[at + PRELUDE : min(payload_start, end)]
+    headers = known.get(head)
     if headers is None:
-        headers = known[written] = {
-            header: written[first:last].decode("utf-8", "replace") for header, first, last in string_headers(written)
+        headers = known[head] = {
+            header: head[first:last].decode("utf-8", "replace") for header, first, last in string_headers(head)
         }
     name = next((v for n in ("event", "exception") if (v := headers.get(f":{n}-type"))), headers.get(":error-code"))
     text = headers.get(":error-message")

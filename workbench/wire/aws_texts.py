@@ -71,15 +71,15 @@ class AwsTexts:
 
     def rewrite(self, text: bytes) -> bytes:
         """The body with another text of the same length."""
-        made = bytearray(self._body)
+        rewritten = bytearray(self._body)
         for place in self._places:
             new = text[place.at : place.at + len(place.text)]
             if new != place.text:
-                made[place.start : place.end] = b64encode(new) if place.is_sealed else new
+                rewritten[place.start : place.end] = b64encode(new) if place.is_sealed else new
         for start, end, _, is_whole in self._messages:
-            if is_whole and made[start:end] != self._body[start:end]:
-                made[end - TAIL : end] = crc32(made[start : end - TAIL]).to_bytes(TAIL, "big")
-        return bytes(made)
+            if is_whole and rewritten[start:end] != self._body[start:end]:
+                rewritten[end - TAIL : end] = crc32(rewritten[start : end - TAIL]).to_bytes(TAIL, "big")
+        return bytes(rewritten)
 
     def marks(self, found: Iterable[Redaction]) -> list[Redaction]:
         """Body ranges of redactions found in the text."""

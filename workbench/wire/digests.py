@@ -59,14 +59,14 @@ def to_meta(passed: Mapping[str, BodyDigest]) -> Mapping[str, JsonValue]:
 
 def read_digests(exchange: Exchange) -> dict[str, BodyDigest]:
     """Digests by side; empty if not recorded or malformed."""
-    told = exchange.meta.get(DIGESTS)
-    if exchange.origin is not Origin.RECORDED or not isinstance(told, Mapping):
+    meta = exchange.meta.get(DIGESTS)
+    if exchange.origin is not Origin.RECORDED or not isinstance(meta, Mapping):
         return {}
-    return {side: each for side in SIDES if (each := _read(told.get(side)))}
+    return {side: each for side in SIDES if (each := _read(meta.get(side)))}
 
 
-def _read(told: JsonValue) -> BodyDigest | None:
-    match told:
+def _read(meta: JsonValue) -> BodyDigest | None:
+    match meta:
         case {"in": str(came), "out": str(left), "bytes_in": int(bytes_in), "bytes_out": int(bytes_out)}:
             is_digest = _SHA256.fullmatch(came) and _SHA256.fullmatch(left)
             return BodyDigest(came, left, bytes_in, bytes_out) if is_digest else None

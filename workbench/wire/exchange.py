@@ -34,7 +34,7 @@ RELAY_HEADER = "X-Workbench-Relay"
 CLIENT_LEFT = "the client disconnected"
 """Note of an aborted exchange that the client did not wait for."""
 
-_LEFT = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
+_CLIENT_GONE = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
 """Texts by which recorders, proxies and browsers note that the client ended an exchange."""
 
 
@@ -93,8 +93,8 @@ class Headers:
     def get(self, name: str, default: str | None = None) -> str | None:
         """The first value of a header, case-insensitively."""
         wanted = name.lower()
-        for given, value in self.items:
-            if given.lower() == wanted:
+        for key, value in self.items:
+            if key.lower() == wanted:
                 return value
         return default
 
@@ -249,7 +249,7 @@ class Exchange:
     @property
     def is_left(self) -> bool:
         """True if the client ended it before the response was complete."""
-        return self.state is State.ABORTED and bool(_LEFT.search(self.note))
+        return self.state is State.ABORTED and bool(_CLIENT_GONE.search(self.note))
 
 
 @dataclass(frozen=True, slots=True)

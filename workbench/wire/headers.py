@@ -175,20 +175,20 @@ class Limit:
     @property
     def used(self) -> float | None:
         """Used fraction from 0 to 1; None if unknown."""
-        spent = number(self.utilization)
-        if spent is None:
-            limit, left = number(self.limit), number(self.remaining)
-            spent = 1 - left / limit if limit and left is not None else None
-        return None if spent is None else min(1.0, max(0.0, spent))
+        share = number(self.utilization)
+        if share is None:
+            limit, remaining = number(self.limit), number(self.remaining)
+            share = 1 - remaining / limit if limit and remaining is not None else None
+        return None if share is None else min(1.0, max(0.0, share))
 
 
 def read(headers: Headers) -> tuple[Limit, ...]:
     """Limits of a response, in the order of their first header."""
     found: dict[str, Limit] = {}
     for name, value in headers:
-        told = _kind_and_field(name.lower())
-        if told:
-            kind, field = told
+        kind_and_field = _kind_and_field(name.lower())
+        if kind_and_field:
+            kind, field = kind_and_field
             limit = found.setdefault(kind, Limit(kind))
             setattr(limit, field, getattr(limit, field) or value.strip())
             limit.names = (*limit.names, name)

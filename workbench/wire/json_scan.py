@@ -47,10 +47,10 @@ def _handle(error: UnicodeError) -> tuple[str | bytes, int]:
         return bytes((code & 0xFF,)) if stray else chr(code).encode("utf-8", "surrogatepass"), error.start + 1
     escape = codecs.lookup_error("surrogateescape")
     try:
-        said, after = codecs.lookup_error("surrogatepass")(error)
+        surrogate, after = codecs.lookup_error("surrogatepass")(error)
     except UnicodeError:
         return escape(error)
-    return escape(error) if "\udc80" <= str(said) <= "\udcff" else (said, after)
+    return escape(error) if "\udc80" <= str(surrogate) <= "\udcff" else (surrogate, after)
 
 
 codecs.register_error(ERRORS, _handle)
@@ -81,8 +81,8 @@ class _Meanings(dict[bytes, bytes]):
     """Cache of the escapes of one string, most of which repeat."""
 
     def __missing__(self, escape: bytes) -> bytes:
-        said = self[escape] = meaning(escape)
-        return said
+        character = self[escape] = meaning(escape)
+        return character
 
 
 class StringText:
@@ -97,11 +97,11 @@ class StringText:
         raw = outer[start:end]
         literals = ESCAPE.split(raw)
         escapes = ESCAPE.findall(raw)
-        said = list(map(_Meanings().__getitem__, escapes))
-        self.text = b"".join(chain.from_iterable(zip_longest(literals, said, fillvalue=b"")))
+        characters = list(map(_Meanings().__getitem__, escapes))
+        self.text = b"".join(chain.from_iterable(zip_longest(literals, characters, fillvalue=b"")))
         # Run n is literal text, at inner byte _inner[n] and outer bytes _outer[n] to _stop[n]. An escape follows it.
         lengths = array("q", map(len, literals))
-        self._inner: array[int] = array("q", accumulate(map(add, lengths, map(len, said)), initial=0))
+        self._inner: array[int] = array("q", accumulate(map(add, lengths, map(len, characters)), initial=0))
         self._outer: array[int] = array("q", accumulate(map(add, lengths, map(len, escapes)), initial=start))
         self._stop: array[int] = array("q", map(add, self._outer, lengths))
 

@@ -105,10 +105,10 @@ def _is_in_string(index: JsonIndex, pointer: str) -> bool:
 
 def _refuse_overlap(pointer: str, changes: Sequence[Change]) -> None:
     for change in changes:
-        gone = change.pointer if isinstance(change, Remove | Replace) else ""
-        is_other = not (isinstance(change, Replace) and gone == pointer)
-        if gone and is_other and (f"{pointer}/".startswith(f"{gone}/") or gone.startswith(f"{pointer}/")):
-            raise LocalProtocolError("two changes conflict", where=f"{pointer}, {gone}")
+        target = change.pointer if isinstance(change, Remove | Replace) else ""
+        is_other = not (isinstance(change, Replace) and target == pointer)
+        if target and is_other and (f"{pointer}/".startswith(f"{target}/") or target.startswith(f"{pointer}/")):
+            raise LocalProtocolError("two changes conflict", where=f"{pointer}, {target}")
 
 
 def _refuse_insertion(pointer: str, changes: Sequence[Change]) -> None:
@@ -192,10 +192,10 @@ class _Editor:
             raise LocalProtocolError("neither an object nor an array", where=pointer, hint="check the pointer")
         children = self._children(pointer, span)
         own = self._layout(children, span, layout)
-        kept = self._edited_children(pointer, children, own)
-        if not kept:
+        new_children = self._edited_children(pointer, children, own)
+        if not new_children:
             return self.text[start : start + 1] + self.text[end - 1 : end]
-        return self._join(kept, children, span, own)
+        return self._join(new_children, children, span, own)
 
     def _children(self, pointer: str, span: tuple[int, int]) -> list[JsonChild]:
         """Every child. Raises LocalProtocolError if a key repeats."""
@@ -226,17 +226,17 @@ class _Editor:
         self, pointer: str, children: list[JsonChild], layout: _ContainerLayout
     ) -> list[_WrittenChild]:
         """Children after the changes, in order."""
-        work, kept = self.work[pointer], list[_WrittenChild]()
+        work, new_children = self.work[pointer], list[_WrittenChild]()
         is_object = self.text[self.index.span(pointer)[0]] == ord("{")  # type: ignore[index]
         places = {child.step for child in children} if not is_object else set()
         for number, child in enumerate(children):
             if not is_object:
-                kept += (
+                new_children += (
                     _WrittenChild(self._new(change, child.step, layout, is_object))
                     for change in work.added.get(child.step, ())
                 )
             if child.step not in work.removed:
-                kept.append(_WrittenChild(self._old(f"{pointer}/{child.step}", child, layout), number))
+                new_children.append(_WrittenChild(self._old(f"{pointer}/{child.step}", child, layout), number))
         for step, changes in work.added.items():
             if step in places:
                 continue
@@ -244,8 +244,8 @@ class _Editor:
                 raise LocalProtocolError("no such position", where=f"{pointer}/{step}", hint="check the pointer")
             if is_object and any(step == child.step for child in children) and step not in work.removed:
                 raise LocalProtocolError("the key already exists", where=f"{pointer}/{step}", hint="replace the key")
-            kept += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
-        return kept
+            new_children += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
+        return new_children
 
     def _old(self, pointer: str, child: JsonChild, layout: _ContainerLayout) -> bytes:
         """Text of a child that stays, with its key in an object."""
@@ -275,16 +275,18 @@ class _Editor:
         inner = layout.deeper
         if isinstance(value, dict):
             dumps(value)  # refuses what is no JSON value
-            parts = [self.write(key) + self.colon + self._laid_out(held, inner) for key, held in value.items()]
+            parts = [
+                self.write(key) + self.colon + self._laid_out(inner_value, inner) for key, inner_value in value.items()
+            ]
         else:
-            parts = [self._laid_out(held, inner) for held in value]
+            parts = [self._laid_out(inner_value, inner) for inner_value in value]
         opening, closing = (b"{", b"}") if isinstance(value, dict) else (b"[", b"]")
         between = b"," + inner.before if layout.before else self.comma
         return opening + inner.before + between.join(parts) + layout.before + closing
 
     def _join(
         self,
-        kept: list[_WrittenChild],
+        new_children: list[_WrittenChild],
         children: list[JsonChild],
         span: tuple[int, int],
         layout: _ContainerLayout,
@@ -295,8 +297,8 @@ class _Editor:
         lead = self.text[start + 1 : children[0].start] if children else layout.before
         trail = self.text[children[-1].end : end - 1] if children else closing
         usual = self._usual(children, layout)
-        pieces = [self.text[start : start + 1], lead, kept[0].text]
-        for before, child in pairwise(kept):
+        pieces = [self.text[start : start + 1], lead, new_children[0].text]
+        for before, child in pairwise(new_children):
             pieces += (self._gap(before, child, children, usual), child.text)
         return b"".join((*pieces, trail, self.text[end - 1 : end]))
 

@@ -96,7 +96,7 @@ def _key(name: object) -> str:
 
 def _value_of(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..., Any]]) -> Any:
     """The value of a tree: contracts have thousands, and are read at every start."""
-    made: list[Any] = []
+    items: list[Any] = []
 
     def read(plain: Any) -> Any:
         if type(plain) is dict:
@@ -105,9 +105,9 @@ def _value_of(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..
             return plain
         kind = plain[0]
         if type(kind) is int:
-            return made[kind]
+            return items[kind]
         values = [
-            (made[item[0]] if len(item) == 1 and type(item[0]) is int else read(item))
+            (items[item[0]] if len(item) == 1 and type(item[0]) is int else read(item))
             if type(item) is list
             else read(item)
             if type(item) is dict
@@ -122,5 +122,5 @@ def _value_of(shared: Sequence[Any], tree: Any, makers: Mapping[str, Callable[..
         return bytes.fromhex(values[0]) if kind == _BYTES else makers[kind](*values)
 
     for plain in shared:
-        made.append(read(plain))
+        items.append(read(plain))
     return read(tree)

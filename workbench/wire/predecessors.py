@@ -41,12 +41,12 @@ class Repetition(NamedTuple, Generic[_T]):
 class Predecessors(Generic[_T]):
     """The last body of each conversation, most recent first."""
 
-    _kept: list[Predecessor[_T]] = field(default_factory=list)
+    _requests: list[Predecessor[_T]] = field(default_factory=list)
 
     def closest(self, body: bytes) -> Repetition[_T] | None:
         """The predecessor with the most in common; None if there is none."""
         best: Repetition[_T] | None = None
-        for before in self._kept:
+        for before in self._requests:
             start = common_start(before.body, body)
             end = common_end(before.body, body, min(len(before.body), len(body)) - start)
             if best is None or start + end > best.start + best.end:
@@ -58,14 +58,14 @@ class Predecessors(Generic[_T]):
     def remember(self, body: bytes, known: _T, repeated: Repetition[_T] | None) -> None:
         """Remember a body, in place of the one that it continues."""
         if repeated and repeated.start + repeated.end >= len(repeated.before.body) // 2:
-            self._kept = [each for each in self._kept if each is not repeated.before]
-        self._kept.insert(0, Predecessor(body, known))
-        while len(self._kept) > MOST or sum(len(each.body) for each in self._kept) > MOST_BYTES:
-            self._kept.pop()
+            self._requests = [each for each in self._requests if each is not repeated.before]
+        self._requests.insert(0, Predecessor(body, known))
+        while len(self._requests) > MOST or sum(len(each.body) for each in self._requests) > MOST_BYTES:
+            self._requests.pop()
 
     def clear(self) -> None:
         """Forget everything."""
-        self._kept.clear()
+        self._requests.clear()
 
 
 def common_start(one: bytes, other: bytes) -> int:

@@ -76,12 +76,14 @@ def disguise(secret: str, salt: bytes) -> str:
     if not any(mark in secret for mark in "\\%&"):
         return _disguise(secret, secret, salt)
     literals, escapes = _ESCAPE.split(secret), _ESCAPE.findall(secret)
-    meant = list(map(_unescape, escapes))
-    made = iter(_disguise("".join(chain.from_iterable(zip_longest(literals, meant, fillvalue=""))), secret, salt))
+    characters = list(map(_unescape, escapes))
+    stand_ins = iter(
+        _disguise("".join(chain.from_iterable(zip_longest(literals, characters, fillvalue=""))), secret, salt)
+    )
     pieces = list[str]()
-    for literal, escape, char in zip_longest(literals, escapes, meant, fillvalue=""):
-        pieces.append("".join(islice(made, len(literal))))
-        pieces.append(escape[:-2] + f"{ord(next(made)):02x}" if char else escape)
+    for literal, escape, char in zip_longest(literals, escapes, characters, fillvalue=""):
+        pieces.append("".join(islice(stand_ins, len(literal))))
+        pieces.append(escape[:-2] + f"{ord(next(stand_ins)):02x}" if char else escape)
     return "".join(pieces)
 
 
@@ -102,23 +104,23 @@ def _disguise(text: str, secret: str, salt: bytes) -> str:
 
 def _replace_characters(text: bytes, noise: bytes) -> bytes:
     """Letters and digits of the noise, in the character classes of the text."""
-    made = _number(text) & _number(text.translate(_OTHERS))
+    stand_in = _number(text) & _number(text.translate(_OTHERS))
     for members, mask in _TABLES:
-        made |= _number(noise.translate(members)) & _number(text.translate(mask))
-    return made.to_bytes(len(text), "big")
+        stand_in |= _number(noise.translate(members)) & _number(text.translate(mask))
+    return stand_in.to_bytes(len(text), "big")
 
 
 def _number(text: bytes) -> int:
     return int.from_bytes(text, "big")
 
 
-def _with_check(made: bytes) -> bytes:
+def _with_check(stand_in: bytes) -> bytes:
     """The text with check characters at its end; unchanged if it is too short."""
-    start = _check_start(made)
+    start = _check_start(stand_in)
     if start is None:
-        return made
-    noise = hashlib.shake_256(b"stand-in" + made[:start]).digest(len(made) - start)
-    return made[:start] + _replace_characters(made[start:], noise)
+        return stand_in
+    noise = hashlib.shake_256(b"stand-in" + stand_in[:start]).digest(len(stand_in) - start)
+    return stand_in[:start] + _replace_characters(stand_in[start:], noise)
 
 
 def _is_checked(text: bytes) -> bool:
@@ -190,32 +192,32 @@ class Redactor:
         """
         if is_messages(text):
             aws_texts = AwsTexts(text)
-            made, found = self._text(aws_texts.text, stream or StreamedTexts())
-            return (aws_texts.rewrite(made), aws_texts.marks(found)) if found else (text, [])
+            redacted_text, found = self._text(aws_texts.text, stream or StreamedTexts())
+            return (aws_texts.rewrite(redacted_text), aws_texts.marks(found)) if found else (text, [])
         return self._text(text, stream or (StreamedTexts() if framing_of(text) else None))
 
     def _text(self, text: bytes, stream: StreamedTexts | None) -> tuple[bytes, list[Redaction]]:
         """A text without escapes."""
         changes = list(self._in_pieces(text, stream)) if stream else []
-        taken = [(mark.start, mark.end) for mark, _ in changes]
+        ranges = [(mark.start, mark.end) for mark, _ in changes]
         for start, end, kind in find(text, self.seen) if stream else self._histories.find(text, self.seen):
-            if not any(first < end and start < last for first, last in taken):
+            if not any(first < end and start < last for first, last in ranges):
                 changes.append((Redaction("body", start, end, kind), self._stand_in(text[start:end])))
         if not changes:
             return text, []
         pieces, at = list[bytes](), 0
         changes.sort(key=lambda change: change[0].start)
-        for mark, made in changes:
-            pieces += (text[at : mark.start], made)
+        for mark, stand_in in changes:
+            pieces += (text[at : mark.start], stand_in)
             at = mark.end
         return b"".join((*pieces, text[at:])), [mark for mark, _ in changes]
 
     def _in_pieces(self, text: bytes, stream: StreamedTexts) -> Iterator[tuple[Redaction, bytes]]:
         """Each piece of the secrets in a stream's deltas, and its stand-in."""
         for cut in stream.secrets(text, self.seen):
-            made, at = self._stand_in(cut.secret), cut.written
+            stand_in, at = self._stand_in(cut.secret), cut.written_length
             for start, end in cut.ranges:
-                yield Redaction("body", start, end, cut.kind), made[at : at + end - start]
+                yield Redaction("body", start, end, cut.kind), stand_in[at : at + end - start]
                 at += end - start
 
     def _stand_in(self, secret: bytes) -> bytes:
@@ -227,8 +229,8 @@ class Redactor:
         Secrets stay within a line, except for values of members, which may be on the next one, and private keys.
         """
         end = text.rfind(b"\n") + 1
-        if (begun := open_key(text, end)) is not None:
-            end = text.rfind(b"\n", 0, begun) + 1
+        if (start := open_key(text, end)) is not None:
+            end = text.rfind(b"\n", 0, start) + 1
         return 0 if is_open(text[max(0, end - _LONGEST_GAP) : end]) else end
 
     def _request(self, request: HttpRequest) -> HttpRequest:

@@ -197,11 +197,11 @@ class SseReader:
         self._offset = offset  # in the body, of the next byte to come
         self._line: list[bytes] = []  # the unfinished line so far
         self._line_start = offset
-        self._kept = 0  # bytes in it
+        self._line_length = 0  # bytes in it
         self._block: SseBlock | None = None
         self._after_cr = False
         self._at_start = offset == 0
-        self._held = b""  # bytes that may be the beginning of a BOM
+        self._bom_start = b""  # bytes that may be the beginning of a BOM
         self._events: list[SseEvent] = []
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
@@ -232,7 +232,7 @@ class SseReader:
         """The last block, if the stream ended before its blank line."""
         if self._at_start:
             self._at_start = False
-            self._events = self.feed(self._held)
+            self._events = self.feed(self._bom_start)
         if self._line:
             self._end_line(self._offset)
         if self._block is not None:
@@ -241,14 +241,14 @@ class SseReader:
 
     def _without_bom(self, chunk: bytes) -> bytes:
         """The chunk after bytes held back; empty while too short to detect a BOM."""
-        self._held += chunk
-        if len(self._held) < len(BOM) and BOM.startswith(self._held):
+        self._bom_start += chunk
+        if len(self._bom_start) < len(BOM) and BOM.startswith(self._bom_start):
             return b""
         self._at_start = False
-        if self._held.startswith(BOM):
+        if self._bom_start.startswith(BOM):
             self._offset = self._line_start = len(BOM)
-            return self._held[len(BOM) :]
-        return self._held
+            return self._bom_start[len(BOM) :]
+        return self._bom_start
 
     def _plain(self, piece: bytes, base: int) -> int:
         """Read complete blocks on the fast path; return the number of bytes consumed."""
@@ -258,15 +258,15 @@ class SseReader:
         return read
 
     def _keep(self, piece: bytes) -> None:
-        room = MAX_SSE_LINE - self._kept
+        room = MAX_SSE_LINE - self._line_length
         if piece and room > 0:
             self._line.append(piece[:room])
-            self._kept += min(len(piece), room)
+            self._line_length += min(len(piece), room)
 
     def _end_line(self, end: int) -> None:
         if self._line:
             line = self._line[0] if len(self._line) == 1 else b"".join(self._line)
-            self._line, self._kept = [], 0
+            self._line, self._line_length = [], 0
             self._block = self._block or SseBlock(self._line_start)
             self._block.add(line, self._line_start, end)
         elif self._block is not None:

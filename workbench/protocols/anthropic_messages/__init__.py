@@ -105,7 +105,7 @@ class AnthropicMessages(CodecAdapter):
             headers={"anthropic-version": "2023-06-01"},
             mid_system=True,
             cache_markers=True,
-            params=frozenset(_blocks_params.WRITTEN),
+            params=frozenset(_blocks_params.WIRE_NAMES),
             required={"max_tokens": 4096},
             schema_keys=frozenset(),
         ),

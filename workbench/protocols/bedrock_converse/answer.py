@@ -26,7 +26,7 @@ STOPS: Mapping[str, str] = {
     "content_filtered": "filter",
 }
 _REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "filter": "content_filtered"}
-_HELD = ("output", "stopReason", "usage")
+_IR_KEYS = ("output", "stopReason", "usage")
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
@@ -55,7 +55,7 @@ def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
     reason = reason if isinstance(reason, str) else None
     output = body.get("output")
     others = {k: v for k, v in output.items() if k != "message"} if isinstance(output, dict) else {}
-    params = {k: v for k, v in body.items() if k not in _HELD} | ({"output": others} if others else {})
+    params = {k: v for k, v in body.items() if k not in _IR_KEYS} | ({"output": others} if others else {})
     return {
         "protocol": PROTOCOL,
         "finish_reason": reason,
@@ -152,7 +152,7 @@ class KeyedWriter:
 
     def close(self, part: Part) -> bytes:
         """Write what does not grow: a signature, unreadable content, a block of another kind."""
-        written = b""
+        encoded = b""
         if isinstance(part, Reasoning):
             reasoning_content = write_block(part)["reasoningContent"]
             last = {
@@ -160,19 +160,19 @@ class KeyedWriter:
                 for k, v in reasoning_content.get("reasoningText", reasoning_content).items()
                 if k != "text" or not self._is_said
             }
-            written = b"".join(self._delta({"reasoningContent": {key: value}}) for key, value in last.items())
+            encoded = b"".join(self._delta({"reasoningContent": {key: value}}) for key, value in last.items())
         elif not isinstance(part, Text | ToolCallIR):
-            written = self._delta(write_block(part))
-        return written + self._event("contentBlockStop", self._place())
+            encoded = self._delta(write_block(part))
+        return encoded + self._event("contentBlockStop", self._place())
 
     def end(self, response: ModelResponse) -> bytes:
         if response.error:
             return write_exception(response.error)
         reason = _REASONS.get(response.stop or "")
-        written = b""
+        encoded = b""
         if response.is_complete:
-            written = self._event("messageStop", {"stopReason": reason} if reason else {})
-        return written + (self._event("metadata", _written_usage(response)) if response.usage else b"")
+            encoded = self._event("messageStop", {"stopReason": reason} if reason else {})
+        return encoded + (self._event("metadata", _written_usage(response)) if response.usage else b"")
 
     def _delta(self, delta: dict[str, JsonValue]) -> bytes:
         return self._event("contentBlockDelta", {"delta": delta, **self._place()})

@@ -109,15 +109,15 @@ class Tree:
 
 def put(tree: Mapping[str, JsonValue], path: Path, value: JsonValue) -> dict[str, JsonValue]:
     """The tree with a value at a path."""
-    held = tree.get(path[0])
-    inner = put(held if isinstance(held, Mapping) else {}, path[1:], value) if len(path) > 1 else value
+    child = tree.get(path[0])
+    inner = put(child if isinstance(child, Mapping) else {}, path[1:], value) if len(path) > 1 else value
     return {**tree, path[0]: inner}
 
 
 def _without(tree: Mapping[str, JsonValue], path: Path) -> dict[str, JsonValue]:
-    left = {k: v for k, v in tree.items() if k != path[0]}
+    remainder = {k: v for k, v in tree.items() if k != path[0]}
     inner = _without(tree[path[0]], path[1:]) if len(path) > 1 else {}
-    return {**left, path[0]: inner} if inner else left
+    return {**remainder, path[0]: inner} if inner else remainder
 
 
 def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = False) -> tuple[Part, ...]:

@@ -37,7 +37,7 @@ from workbench.wire import dumps, loads
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
 
-_HELD: Mapping[str, type] = {"messages": list, "system": list, "toolConfig": dict}
+_IR_KEYS: Mapping[str, type] = {"messages": list, "system": list, "toolConfig": dict}
 DOCUMENT = "document"
 """Name of a document that has none: without one it is refused."""
 
@@ -84,7 +84,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     notes = Notes()
     config = body.get("toolConfig")
     config = config if isinstance(config, dict) else {}
-    params = {k: v for k, v in body.items() if not isinstance(v, _HELD.get(k, ()))}
+    params = {k: v for k, v in body.items() if not isinstance(v, _IR_KEYS.get(k, ()))}
     others = {k: v for k, v in config.items() if k not in ("tools", "toolChoice")} | _marks(config.get("tools"))
     return ModelRequest(
         protocol=PROTOCOL,
@@ -118,8 +118,8 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
 
 def _marks(tools: JsonValue) -> dict[str, JsonValue]:
     """The marks for the cache among the tools, in their places."""
-    held = tools if isinstance(tools, list) else []
-    marks = [tool if isinstance(tool, dict) and "cachePoint" in tool else None for tool in held]
+    entries = tools if isinstance(tools, list) else []
+    marks = [tool if isinstance(tool, dict) and "cachePoint" in tool else None for tool in entries]
     return {"tools": marks} if any(marks) else {}
 
 
@@ -200,9 +200,9 @@ def _format(param: Param) -> Param:
 
 
 def _text_format(value: JsonValue) -> JsonValue:
-    held = {k: v for k, v in value.items() if k in ("name", "description")}
+    schema_format = {k: v for k, v in value.items() if k in ("name", "description")}
     schema = dumps(value["schema"]).decode()
-    return {"type": "json_schema", "structure": {"jsonSchema": {"schema": schema, **held}}}
+    return {"type": "json_schema", "structure": {"jsonSchema": {"schema": schema, **schema_format}}}
 
 
 # -- as nodes
@@ -273,16 +273,16 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
 
 def _messages(messages: Sequence[Message]) -> list[JsonValue]:
     """Results and the user message after them are one message."""
-    written: list[JsonValue] = []
+    entries: list[JsonValue] = []
     after_results = False
     for message in messages:
         content = write_content(message.parts)
         if message.role == "user" and after_results:
-            written[-1]["content"] += content
+            entries[-1]["content"] += content
         else:
-            written.append({"role": "user" if message.role == "tool" else message.role, "content": content})
+            entries.append({"role": "user" if message.role == "tool" else message.role, "content": content})
         after_results = message.role == "tool"
-    return written
+    return entries
 
 
 def write_content(parts: Sequence[Part]) -> list[JsonValue]:
@@ -323,19 +323,19 @@ def write_block(part: Part) -> dict[str, JsonValue]:
 
 
 def _result(part: ToolResultIR) -> JsonValue:
-    held = {
+    block = {
         "toolUseId": part.tool_call_id,
         "content": write_content(part.content),
         "status": None if part.is_error is None else _STATUS[part.is_error],
     }
-    return {k: v for k, v in held.items() if v is not None}
+    return {k: v for k, v in block.items() if v is not None}
 
 
 def _reasoning(part: Reasoning) -> JsonValue:
     if part.text is None:
         return {"redactedContent": part.data}
-    held = {"text": part.text, "signature": part.signature}
-    return {"reasoningText": {k: v for k, v in held.items() if v is not None}}
+    block = {"text": part.text, "signature": part.signature}
+    return {"reasoningText": {k: v for k, v in block.items() if v is not None}}
 
 
 def _media(part: Media) -> JsonValue:
@@ -348,7 +348,7 @@ def _media(part: Media) -> JsonValue:
 def write_tool(tool: ToolDef) -> dict[str, JsonValue]:
     """A declared tool, with its further keys."""
     key = "systemTool" if tool.kind == "server" else "toolSpec"
-    written: dict[str, JsonValue] = dict(tool.extra)
+    declaration: dict[str, JsonValue] = dict(tool.extra)
     for path, value in (
         ((key, "name"), tool.name),
         ((key, "description"), tool.description),
@@ -356,8 +356,8 @@ def write_tool(tool: ToolDef) -> dict[str, JsonValue]:
         ((key, "strict"), tool.strict),
     ):
         if value is not None:
-            written = put(written, path, value)
-    return written
+            declaration = put(declaration, path, value)
+    return declaration
 
 
 def _written_choice(choice: ToolChoice) -> JsonValue:

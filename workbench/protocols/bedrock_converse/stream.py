@@ -52,8 +52,8 @@ DELTAS: Mapping[Path, Path] = {
 _STARTED = "toolUse"
 """The kind of block that always begins with an event of its own, which names the tool."""
 _INPUT: Path = ("toolUse", "input")
-_SAID: Path = ("text",)
-_THOUGHT: Path = ("reasoningContent", "reasoningText", "text")
+_TEXT: Path = ("text",)
+_THINKING: Path = ("reasoningContent", "reasoningText", "text")
 _PROOF: Path = ("reasoningContent", "reasoningText", "signature")
 _NONE = Pieces()
 
@@ -86,9 +86,9 @@ class _StreamedBlock:
 
     def opening(self) -> Part | None:
         """The part without its string."""
-        if _SAID in self.strings:
+        if _TEXT in self.strings:
             return Text("")
-        if _THOUGHT in self.strings:
+        if _THINKING in self.strings:
             return Reasoning(Carrier.REASONING_BLOCK, "")
         call = self.start.get("toolUse")
         if not isinstance(call, dict) or "type" in call:  # a server tool says so
@@ -99,7 +99,7 @@ class _StreamedBlock:
 
     def since(self, count: int) -> list[str]:
         """Pieces of its string."""
-        pieces = next((self.strings[path] for path in (_SAID, _THOUGHT, _INPUT) if path in self.strings), _NONE)
+        pieces = next((self.strings[path] for path in (_TEXT, _THINKING, _INPUT) if path in self.strings), _NONE)
         return pieces.texts[count:]
 
     def parts(self) -> tuple[Part, ...]:
@@ -269,8 +269,10 @@ class KeyedStreamDecoder:
             self._unknown.append(value)
             return
         kind = next(iter(delta))
-        said = delta[kind]
-        pairs = [((kind, key), text) for key, text in said.items()] if isinstance(said, dict) else [((kind,), said)]
+        change = delta[kind]
+        pairs = (
+            [((kind, key), text) for key, text in change.items()] if isinstance(change, dict) else [((kind,), change)]
+        )
         block = self._block(index, "text" if kind == "citation" else kind, at)
         block.events.append(at.number)
         for path, text in pairs:

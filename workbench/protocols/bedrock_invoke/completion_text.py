@@ -79,8 +79,8 @@ def is_answer(value: JsonValue) -> bool:
 def find_answer(value: JsonValue) -> CompletionText | None:
     """The text in an answer, or in a piece of one; None where it has another form."""
     for table, key, reason in _TEXTS if isinstance(value, dict) else ():
-        held = value.get(table) if table else [value]
-        node = held[0] if isinstance(held, list) and len(held) == 1 else None
+        entries = value.get(table) if table else [value]
+        node = entries[0] if isinstance(entries, list) and len(entries) == 1 else None
         if isinstance(node, dict) and isinstance(node.get(key), str):
             why = node.get(reason)
             return CompletionText(
@@ -107,8 +107,8 @@ def read_response(body: Mapping[str, JsonValue], protocol: str) -> ModelResponse
 def _envelope(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     found = find_answer(body)
     reason = found.reason if found else None
-    held = ("stop_reason", "completionReason", found.pointer.split("/")[1] if found else "")
-    params = {k: v for k, v in body.items() if k not in held}
+    ir_keys = ("stop_reason", "completionReason", found.pointer.split("/")[1] if found else "")
+    params = {k: v for k, v in body.items() if k not in ir_keys}
     return {
         "finish_reason": reason,
         "stop": None if reason is None else _STOPS.get(reason, "other"),

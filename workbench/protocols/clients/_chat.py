@@ -46,7 +46,7 @@ class ChatPolicy:
 
     def __init__(self) -> None:
         self.choices: dict[int, HeldChoice] = {}
-        self.said: dict[str, None] = {}
+        self.remarks: dict[str, None] = {}
 
     def feed(self, chunk: DataBlock) -> bool:
         if chunk.data.startswith(b"[DONE]"):
@@ -66,16 +66,16 @@ class ChatPolicy:
 
     def choice(self, choice: Delta, event: int) -> None:
         """One choice of a chunk: its text, its reasoning and its calls."""
-        held = self.held_choice(choice)
+        state = self.held_choice(choice)
         delta = choice.get("delta")
         if choice.get("finish_reason"):
-            held.finish_reason = str(choice["finish_reason"])
+            state.finish_reason = str(choice["finish_reason"])
         if isinstance(delta, dict):
-            held.role = held.role or delta.get("role")
-            held.take_text(delta, event)
-            held.take_reasoning(delta, event)
+            state.role = state.role or delta.get("role")
+            state.take_text(delta, event)
+            state.take_reasoning(delta, event)
             for call in calls_of(delta):
-                self.call(held, call, event)
+                self.call(state, call, event)
 
     def held_choice(self, choice: Delta) -> HeldChoice:
         """The choice of this index."""
@@ -93,7 +93,7 @@ class ChatPolicy:
         return [self.choices[n].parts() for n in sorted(self.choices)]
 
     def notes(self) -> tuple[str, ...]:
-        return tuple(self.said)
+        return tuple(self.remarks)
 
 
 def choices_of(value: Delta) -> Iterator[Delta]:

@@ -116,10 +116,10 @@ class PartBuffer:
         """Values that two clients have to agree on, by field."""
         if self.kind == CALL:
             return {"id": self.text("id"), "name": self.text("name"), "arguments": self.arguments()}
-        said: dict[str, JsonValue] = {"text": self.text("text") or ""}
+        fields: dict[str, JsonValue] = {"text": self.text("text") or ""}
         if self.kind == REASONING:
-            said |= {"signature": self.text("signature") or "", "data": self.text("data") or ""}
-        return said
+            fields |= {"signature": self.text("signature") or "", "data": self.text("data") or ""}
+        return fields
 
     def arguments(self) -> str:
         """Arguments as one text, however they are held; a value is written without spaces."""
@@ -193,5 +193,5 @@ def run(policy: Policy, chunks: Sequence[DataBlock]) -> BuiltAnswer:
         policy.finish()
     except Stop as stop:
         stopped = ClientError(event if stop.event is None else stop.event, stop.kind, stop.words)
-    held = tuple(tuple(part for part in parts if not part.is_empty) for parts in policy.messages())
-    return BuiltAnswer(held, stopped, policy.notes())
+    messages = tuple(tuple(part for part in parts if not part.is_empty) for parts in policy.messages())
+    return BuiltAnswer(messages, stopped, policy.notes())

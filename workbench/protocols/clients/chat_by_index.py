@@ -47,7 +47,7 @@ class OpenAINode(_ByIndex):
 
     def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         if type(call.get("index")) is not int:
-            self.said["a call without an index is lost"] = None
+            self.remarks["a call without an index is lost"] = None
             return
         part, _ = self.at(choice, call["index"])
         function = function_of(call)
@@ -59,22 +59,22 @@ class OpenAINode(_ByIndex):
         if function is not None:
             part.strings.setdefault("name", [])
             arguments = function.get("arguments")
-            shown = arguments if isinstance(arguments, str) else "[object Object]" if arguments else ""
-            part.add("arguments", shown, event)
+            argument_text = arguments if isinstance(arguments, str) else "[object Object]" if arguments else ""
+            part.add("arguments", argument_text, event)
 
     def finish(self) -> None:
-        for held in self.choices.values():
-            held.calls.sort(key=lambda part: int(part.name or 0))
-            if not held.finish_reason:
+        for state in self.choices.values():
+            state.calls.sort(key=lambda part: int(part.name or 0))
+            if not state.finish_reason:
                 raise Stop("OpenAIError", "missing finish_reason")
-            if not held.role:
+            if not state.role:
                 raise Stop("OpenAIError", "missing role")
-            if [part.name for part in held.calls] != [str(n) for n in range(len(held.calls))]:
+            if [part.name for part in state.calls] != [str(n) for n in range(len(state.calls))]:
                 raise Stop("OpenAIError", "an index is missing: the list of calls has a gap")
-            for n, part in enumerate(held.calls):
-                for field, said in (("type", "type"), ("name", "function.name"), ("arguments", "function.arguments")):
+            for n, part in enumerate(state.calls):
+                for field, label in (("type", "type"), ("name", "function.name"), ("arguments", "function.arguments")):
                     if field not in part.strings:
-                        raise Stop("OpenAIError", f"missing tool_calls[{n}].{said}")
+                        raise Stop("OpenAIError", f"missing tool_calls[{n}].{label}")
                 if "id" not in part.strings:
                     part.put("id", MADE_UP, -1)
 
@@ -105,7 +105,7 @@ class LiteLLM(_ByIndex):
         for held in self.choices.values():
             whole = [part for part in held.calls if part.text("id") and part.text("name")]
             if len(whole) < len(held.calls):
-                self.said["a call without an id or name is ignored"] = None
+                self.remarks["a call without an id or name is ignored"] = None
             held.calls = sorted(whole, key=lambda part: int(part.name or 0))
 
 
@@ -148,11 +148,11 @@ class Llm(_ByIndex):
     name, package = "llm", "llm 0.36"
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held_choice({}), choice.get("delta")
+        state, delta = self.held_choice({}), choice.get("delta")
         if isinstance(delta, dict):
-            held.take_text(delta, event)
+            state.take_text(delta, event)
             for call in calls_of(delta):
-                self.call(held, call, event)
+                self.call(state, call, event)
 
     def take(self, value: Delta, event: int) -> None:
         first = value.get("choices")

@@ -37,7 +37,7 @@ class OpenAIPythonChat(ChatPolicy):
 
     def take(self, value: Delta, event: int) -> None:
         if value.get("object") != "chat.completion.chunk":
-            self.said["objects not marked as chunks are skipped"] = None
+            self.remarks["objects not marked as chunks are skipped"] = None
             return
         if not isinstance(value.get("choices"), list):
             raise Stop("TypeError", "a chunk without choices")
@@ -51,19 +51,19 @@ class OpenAIPythonChat(ChatPolicy):
         self.is_begun = True
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held_choice(choice), choice.get("delta")
+        state, delta = self.held_choice(choice), choice.get("delta")
         if not isinstance(delta, dict):
             raise Stop("AttributeError", "a choice without a delta")
-        self._content(held, delta, event)
-        held.take_reasoning(delta, event)
+        self._content(state, delta, event)
+        state.take_reasoning(delta, event)
         calls = list(calls_of(delta))
-        if calls and not held.calls and all("index" not in call for call in calls):
+        if calls and not state.calls and all("index" not in call for call in calls):
             raise Stop("TypeError", "a tool call delta without an index")
         for call in calls:
-            self.call(held, call, event)
+            self.call(state, call, event)
         for call in calls:
-            self._read_back(held, call)
-        if not calls and any(p.text("type") == "function" and "function" not in p.strings for p in held.calls):
+            self._read_back(state, call)
+        if not calls and any(p.text("type") == "function" and "function" not in p.strings for p in state.calls):
             raise Stop("AttributeError", "a call without 'function'")
 
     def _content(self, choice: HeldChoice, delta: Delta, event: int) -> None:
@@ -122,8 +122,8 @@ def merge_call(part: PartBuffer, call: Delta, event: int) -> None:
 
 def _join(target: Delta, more: Delta) -> Delta:
     """Objects joined key by key: strings are appended and numbers *added*, so that ``1`` sent twice is ``2``."""
-    made = dict(target)
-    work = [(made, more)]
+    merged = dict(target)
+    work = [(merged, more)]
     while work:
         into, new = work.pop()
         for key, value in new.items():
@@ -135,7 +135,7 @@ def _join(target: Delta, more: Delta) -> Delta:
                 work.append((into[key], value))
             elif _are(old, value, str) or _are(old, value, int | float):
                 into[key] = old + value
-    return made
+    return merged
 
 
 def _are(a: JsonValue, b: JsonValue, kind: type | UnionType) -> bool:
@@ -239,11 +239,11 @@ class PydanticAI(ChatPolicy):
         return choice.calls[-1] if choice.calls and name is None else None
 
     def finish(self) -> None:
-        for held in self.choices.values():
-            parts = [part for part in held.calls if "name" in part.strings]
-            if len(parts) < len(held.calls):
-                self.said["a call without a name is ignored"] = None
-            held.calls = parts
+        for state in self.choices.values():
+            parts = [part for part in state.calls if "name" in part.strings]
+            if len(parts) < len(state.calls):
+                self.remarks["a call without a name is ignored"] = None
+            state.calls = parts
             for part in parts:
                 if "id" not in part.strings:
                     part.put("id", MADE_UP, -1)

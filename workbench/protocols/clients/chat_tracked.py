@@ -92,7 +92,7 @@ class VercelCompatible(ChatPolicy):
         if chunk.data == b"[DONE]":
             return False
         if not chunk.is_json or not _is_valid(chunk.value):
-            self.said["a chunk that does not match the client's schema is reported as an error and skipped"] = None
+            self.remarks["a chunk that does not match the client's schema is reported as an error and skipped"] = None
             return False
         self.take(chunk.value, chunk.event)
         return False
@@ -103,17 +103,17 @@ class VercelCompatible(ChatPolicy):
             self.choice(first[0] | {"index": 0}, event)
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held_choice(choice), choice.get("delta")
+        state, delta = self.held_choice(choice), choice.get("delta")
         if choice.get("finish_reason"):
-            held.finish_reason = str(choice["finish_reason"])
+            state.finish_reason = str(choice["finish_reason"])
         if not delta:
             return
-        held.take_text(delta, event)
+        state.take_text(delta, event)
         name = next((n for n in REASONINGS if delta.get(n) is not None), REASONINGS[0])
         if text_of(delta, name):
-            held.reasoning[name].add("text", delta[name], event)
+            state.reasoning[name].add("text", delta[name], event)
         for call in calls_of(delta):
-            self.call(held, call, event)
+            self.call(state, call, event)
 
     def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         index = call.get("index")
@@ -134,17 +134,17 @@ class VercelCompatible(ChatPolicy):
         self, choice: HeldChoice, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
     ) -> None:
         begins = "".join(text for _, text in pieces).lstrip()[:1] in ("{", "[")
-        said = ((name or "").strip() and name) or ""
-        call_delta = _CallDelta(call_id if call_id.strip() else "", index, said, bool(said) and begins)
+        tool_name = ((name or "").strip() and name) or ""
+        call_delta = _CallDelta(call_id if call_id.strip() else "", index, tool_name, bool(tool_name) and begins)
         try:
             part = self._resolve(choice.calls, call_delta)
         except _Unclear:
-            self.said["a delta that could belong to several calls is skipped"] = None
+            self.remarks["a delta that could belong to several calls is skipped"] = None
             return
         if part is None:
-            if name is not None and not said:
+            if name is not None and not tool_name:
                 return
-            if not said:
+            if not tool_name:
                 raise Stop("InvalidResponseDataError", "Expected 'function.name' to be a string.")
             part = self._begin(choice, call_delta, pieces[-1][0])
         if call_delta.id:
@@ -196,11 +196,11 @@ class VercelCompatible(ChatPolicy):
     def finish(self) -> None:
         for index, waiting in self.waiting.items():
             self._track(self.held_choice({}), waiting.id, index, None, waiting.pieces)
-        for held in self.choices.values():
-            if all(part.name for part in held.calls):
-                held.calls.sort(key=lambda part: int(part.name))
-            if held.finish_reason is None:
-                self.said["reports an error at the end of the stream: no finish reason"] = None
+        for state in self.choices.values():
+            if all(part.name for part in state.calls):
+                state.calls.sort(key=lambda part: int(part.name))
+            if state.finish_reason is None:
+                self.remarks["reports an error at the end of the stream: no finish reason"] = None
 
 
 def _is_valid(value: JsonValue) -> bool:

@@ -30,7 +30,7 @@ MOST = 4
 """Differences of one client that are named."""
 MOST_CALLS = 500
 """Calls of one answer beyond which nothing is compared: clients look for the call of a delta among all of them."""
-SHOWN = 48
+QUOTE_LENGTH = 48
 """Characters of a value that are quoted."""
 
 
@@ -109,16 +109,16 @@ def where_they_differ(decoded: DecodedExchange) -> tuple[ClientGroup, ...]:
 
     Empty where the answer is no stream, still arrives, was not decoded, or is of a protocol without known clients.
     """
-    made: dict[JsonValue, list[ClientGroup]] = {}
+    by_answer: dict[JsonValue, list[ClientGroup]] = {}
     for alone in one_by_one(decoded):
-        made.setdefault((alone.stopped, alone.differences, alone.notes), []).append(alone)
+        by_answer.setdefault((alone.stopped, alone.differences, alone.notes), []).append(alone)
     groups = (
         replace(
             who[0],
             policies=tuple(name for alone in who for name in alone.policies),
             packages=tuple(name for alone in who for name in alone.packages),
         )
-        for who in made.values()
+        for who in by_answer.values()
     )
     return tuple(sorted(_merge_agreeing(tuple(groups)), key=lambda g: not g.agrees))
 
@@ -139,9 +139,9 @@ def one_by_one(decoded: DecodedExchange) -> Iterator[ClientGroup]:
         else calls_of(decoded.answer, blocks)
     )
     for policy in known:
-        built = run(policy(), blocks)
-        found = () if built.stopped else tuple(_differences(read, built))
-        yield ClientGroup((policy.name,), (policy.package,), found, built.stopped, built.notes)
+        answer = run(policy(), blocks)
+        found = () if answer.stopped else tuple(_differences(read, answer))
+        yield ClientGroup((policy.name,), (policy.package,), found, answer.stopped, answer.notes)
 
 
 def _merge_agreeing(groups: Sequence[ClientGroup]) -> Iterator[ClientGroup]:
@@ -185,9 +185,9 @@ def _of_part(
     elif mine is None and theirs is not None:
         yield ClientDifference(place, _first(theirs), f"has a different part, {_whole(place, theirs)}")
     elif mine is not None and theirs is not None:
-        said, held = mine.says(), theirs.says()
-        for field in said:
-            if said[field] != held.get(field):
+        my_fields, their_fields = mine.says(), theirs.says()
+        for field in my_fields:
+            if my_fields[field] != their_fields.get(field):
                 event = _departure(mine, theirs, field)
                 yield ClientDifference(place, event, _field_words(place, field, mine, theirs, all_mine))
 
@@ -199,29 +199,29 @@ def _whole(place: str, part: PartBuffer) -> str:
 
 
 def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, all_mine: dict[str, PartBuffer]) -> str:
-    held, said = theirs.says().get(field), mine.says()[field]
-    if held == MADE_UP:
-        return f"makes up an id for {place}, which was received with {_quote(said) if said else 'none'}"
+    their_value, my_value = theirs.says().get(field), mine.says()[field]
+    if their_value == MADE_UP:
+        return f"makes up an id for {place}, which was received with {_quote(my_value) if my_value else 'none'}"
     if field in ("text", "signature", "data"):
-        return _speech_words(place, field, str(held or ""), str(said or ""))
+        return _speech_words(place, field, str(their_value or ""), str(my_value or ""))
     label = f"{place}" if field == "name" else f"{place} {_quote(mine.text('name'))}"
-    words = f"{label}: {field} {_quote(held)}, sent as {_quote(said)}"
+    words = f"{label}: {field} {_quote(their_value)}, sent as {_quote(my_value)}"
     others = [p for p in all_mine.values() if p is not mine and p.kind == CALL]
-    brought = set(theirs.events(field)) - set(mine.events(field))
-    if field == "arguments" and any(brought & set(other.events(field)) for other in others):
+    event_numbers = set(theirs.events(field)) - set(mine.events(field))
+    if field == "arguments" and any(event_numbers & set(other.events(field)) for other in others):
         return f"{words}: the arguments of several calls were joined"
     if theirs.value is not None and mine.value is None:
         return f"{words}: truncated arguments were completed"
     return words
 
 
-def _speech_words(place: str, field: str, held: str, text: str) -> str:
+def _speech_words(place: str, field: str, their_text: str, text: str) -> str:
     noun = place if field == "text" else f"{field} of {place}"
-    if not held:
+    if not their_text:
         return f"has no {noun} ({len(text):,} characters)"
-    if held and text.endswith(held):
-        return f"has only the last {len(held):,} of {len(text):,} characters of {noun}"
-    return f"has {noun} {_quote(held)} instead of {_quote(text)}"
+    if their_text and text.endswith(their_text):
+        return f"has only the last {len(their_text):,} of {len(text):,} characters of {noun}"
+    return f"has {noun} {_quote(their_text)} instead of {_quote(text)}"
 
 
 def _quote(value: JsonValue) -> str:
@@ -230,7 +230,9 @@ def _quote(value: JsonValue) -> str:
     text = str(value)
     if not text:
         return "(empty)"
-    return f"`{text}`" if len(text) <= SHOWN else f"`{text[: SHOWN * 2 // 3]}…{text[-SHOWN // 3 :]}`"
+    return (
+        f"`{text}`" if len(text) <= QUOTE_LENGTH else f"`{text[: QUOTE_LENGTH * 2 // 3]}…{text[-QUOTE_LENGTH // 3 :]}`"
+    )
 
 
 def _first(part: PartBuffer) -> int | None:

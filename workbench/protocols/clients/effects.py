@@ -86,9 +86,9 @@ class Effects:
         if event.data is None:
             return (Effect(What.COMMENT if event.comments else What.NOTHING, text="a block without data"),)
         value = _value(event)
-        done = self._additions(number, value) or [*self._to_parts(number, value)]
-        done += self._beside(event, value, has_parts=bool(done))
-        return tuple(done) or (self._nothing(event, value),)
+        effects = self._additions(number, value) or [*self._to_parts(number, value)]
+        effects += self._beside(event, value, has_parts=bool(effects))
+        return tuple(effects) or (self._nothing(event, value),)
 
     def _additions(self, number: int, value: JsonValue) -> list[Effect]:
         """Effects of a block that only adds to strings; empty for any other block."""
@@ -135,19 +135,19 @@ class Effects:
         """Effects of a block other than those on parts; it is read alone."""
         if self._adapter is None:
             return
-        said = self._alone(event)
-        if not has_parts and not said.is_complete and said.error is None and self._begins(event.number):
+        effect = self._alone(event)
+        if not has_parts and not effect.is_complete and effect.error is None and self._begins(event.number):
             yield Effect(What.BEGAN, noun="the message")
-        if said.finish_reason is not None:
-            yield Effect(What.FINISHED, text=said.finish_reason)
-        if said.usage and usage_words(said.usage):
-            yield Effect(What.USAGE, text=usage_words(said.usage))
-        if said.error:
-            yield Effect(What.ERROR, text=said.error.message)
+        if effect.finish_reason is not None:
+            yield Effect(What.FINISHED, text=effect.finish_reason)
+        if effect.usage and usage_words(effect.usage):
+            yield Effect(What.USAGE, text=usage_words(effect.usage))
+        if effect.error:
+            yield Effect(What.ERROR, text=effect.error.message)
         kind = value.get("type") if isinstance(value, dict) else None
         if kind in _PINGS:
             yield Effect(What.PING)
-        if said.is_complete and (said.finish_reason is None or not self._ends_later(event.number)):
+        if effect.is_complete and (effect.finish_reason is None or not self._ends_later(event.number)):
             if self._repeats_all(value):
                 yield Effect(What.REPEATED, noun="the response")
             yield Effect(What.ENDED)

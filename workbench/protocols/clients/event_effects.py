@@ -11,7 +11,7 @@ from workbench.protocols.clients.steps import pairs, text_of
 
 WHOLE_LEAST = 2
 """Characters of a text that an event is said to repeat: of shorter ones every event holds some."""
-SHOWN = 60
+QUOTE_LENGTH = 60
 """Characters of the names of what changed."""
 
 
@@ -101,11 +101,11 @@ def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValu
     moved, quiet = list[Effect](), list[Effect]()
     for m, _, old, part in pairs(before, after):
         pointer, noun = after.messages[m].absolute(part), noun_of(part)
-        begun = [Effect(What.BEGAN, pointer, noun)] if old is None else []
-        done = [*begun, *_growth(old, part, pointer, noun)] or [
+        start = [Effect(What.BEGAN, pointer, noun)] if old is None else []
+        effects = [*start, *_growth(old, part, pointer, noun)] or [
             _without_growth(old or part, part, value, pointer, noun)
         ]
-        (quiet if done[0].what is What.NOTHING else moved).extend(done)
+        (quiet if effects[0].what is What.NOTHING else moved).extend(effects)
     yield from moved or [*_of_messages(before, after)] or quiet[-1:]
 
 
@@ -132,22 +132,22 @@ def _without_growth(old: Part, part: Part, value: JsonValue, pointer: str, noun:
 
 def _differing(was: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:
     """The first keys whose values differ, in words."""
-    return ", ".join(key for key in {**was, **now} if was.get(key) != now.get(key))[:SHOWN]
+    return ", ".join(key for key in {**was, **now} if was.get(key) != now.get(key))[:QUOTE_LENGTH]
 
 
 def _begins_again(before: ModelResponse, after: ModelResponse) -> bool:
-    held, now = (sum(len(m.parts) for m in answer.messages) for answer in (before, after))
-    return held > 0 == now
+    old_count, now = (sum(len(m.parts) for m in answer.messages) for answer in (before, after))
+    return old_count > 0 == now
 
 
 def _growth(old: Part | None, part: Part, pointer: str, noun: str) -> Iterator[Effect]:
     """The strings of a part that are longer than they were, or others."""
     was, now = _strings(old) if old else {}, _strings(part)
     for field, text in now.items():
-        held = was.get(field, "")
-        if text == held:
+        old_text = was.get(field, "")
+        if text == old_text:
             continue
-        added = insertion(held, text)
+        added = insertion(old_text, text)
         if added is not None:
             yield Effect(What.ADDED, pointer, noun, field, len(added), added)
         else:
@@ -180,8 +180,8 @@ def insertion(old: str, new: str) -> str | None:
 
 def repeated_field(value: JsonValue, part: Part) -> str | None:
     """The field of a part that the data of an event holds whole; None for none."""
-    held = text_of(part)
-    if len(held) >= WHOLE_LEAST and any(text == held for text in strings(value)):
+    part_text = text_of(part)
+    if len(part_text) >= WHOLE_LEAST and any(text == part_text for text in strings(value)):
         return "input" if isinstance(part, ToolCallIR) else "text"
     return None
 

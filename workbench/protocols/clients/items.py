@@ -93,15 +93,15 @@ class OpenAIPythonResponses(_Events):
         super().__init__()
         self.response: JsonValue = None
         self.is_begun = False
-        self.begun: dict[JsonValue, Item] = {}
-        self.done: dict[JsonValue, tuple[Item, int]] = {}
+        self.open_items: dict[JsonValue, Item] = {}
+        self.ended_items: dict[JsonValue, tuple[Item, int]] = {}
 
     def take(self, kind: str, value: Item, event: int) -> None:
         if not self.is_begun:
             if kind != CREATED:
                 raise Stop("RuntimeError", f"response.created expected before {kind:.60}")
             self.is_begun, self.response = True, response_of(value).get("id")
-            self.begun = dict(enumerate(items_of(response_of(value).get("output"))))
+            self.open_items = dict(enumerate(items_of(response_of(value).get("output"))))
             return
         if kind in _LIFECYCLE and response_of(value).get("id") != self.response:
             raise Stop("RuntimeError", "the id of the response changes")
@@ -109,23 +109,23 @@ class OpenAIPythonResponses(_Events):
         if isinstance(index, dict | list):
             raise Stop("TypeError", "an output index that is not a number")
         if kind == "response.output_item.added" and isinstance(item, dict):
-            if index in self.begun:
+            if index in self.open_items:
                 raise Stop("RuntimeError", f"output index {index} is used twice")
-            self.begun[index] = item
+            self.open_items[index] = item
         elif kind in ("response.output_text.delta", "response.function_call_arguments.delta"):
             self._delta(kind, index)
         elif kind == "response.output_item.done" and isinstance(item, dict):
-            added = self.begun.get(index)
+            added = self.open_items.get(index)
             if added is not None and not _is_same(added, item):
                 raise Stop(
                     "RuntimeError", f"the finished item at output index {index} differs from the one that was streamed"
                 )
-            self.done[index] = (item, event)
+            self.ended_items[index] = (item, event)
         elif kind == COMPLETED:
             self._complete(response_of(value).get("output"), event)
 
     def _delta(self, kind: str, index: JsonValue) -> None:
-        item = self.begun.get(index)
+        item = self.open_items.get(index)
         if item is None:
             raise Stop("RuntimeError", f"a delta for output index {index} before its item")
         wanted = "message" if kind == "response.output_text.delta" else "function_call"
@@ -134,12 +134,12 @@ class OpenAIPythonResponses(_Events):
 
     def _complete(self, output: JsonValue, event: int) -> None:
         final = items_of(output)
-        for index, item in self.begun.items():
-            if index not in self.done and not any(_is_same(item, one) for one in final):
+        for index, item in self.open_items.items():
+            if index not in self.ended_items and not any(_is_same(item, one) for one in final):
                 raise Stop("RuntimeError", f"the response is completed, but the item at output index {index} is not")
         if output is None:
-            known = sorted(n for n in self.done if isinstance(n, int))
-            self.final = [call for n in known if (call := call_of(*self.done[n]))]
+            known = sorted(n for n in self.ended_items if isinstance(n, int))
+            self.final = [call for n in known if (call := call_of(*self.ended_items[n]))]
         else:
             self.final = self.made_of(final, event)
 

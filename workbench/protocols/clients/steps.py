@@ -120,9 +120,9 @@ def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple
 def pairs(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[int, int, Part | None, Part]]:
     """(message, part, part before, part after) for every part that an event changed."""
     for m, message in enumerate(after.messages):
-        held = dict(_keyed_parts(before.messages[m])) if m < len(before.messages) else {}
+        old_parts = dict(_keyed_parts(before.messages[m])) if m < len(before.messages) else {}
         for p, (place, part) in enumerate(_keyed_parts(message)):
-            old = held.get(place)
+            old = old_parts.get(place)
             if old is None or (old is not part and (old != part or old.source.events != part.source.events)):
                 yield m, p, old, part
 
@@ -186,7 +186,7 @@ def calls_of(response: ModelResponse, chunks: Sequence[DataBlock]) -> BuiltAnswe
     """The calls that we read, in one list, whichever messages they are in; without those that have types of items."""
     values = {chunk.event: chunk.value for chunk in chunks}
     found = (_part(call, values) for call in declared_calls(response))
-    return BuiltAnswer((tuple(made for made in found if made),))
+    return BuiltAnswer((tuple(built_call for built_call in found if built_call),))
 
 
 def declared_calls(response: ModelResponse) -> list[ToolCallIR]:
@@ -236,11 +236,11 @@ def _part(part: Part, values: Mapping[int, JsonValue]) -> PartBuffer | None:
         case Reasoning(carrier=carrier, text=text) if carrier.value in REASONINGS:
             return _buffer(REASONING, carrier.value, part, {"text": text or ""}, values)
         case ToolCallIR(is_server=False) as call:
-            held = {"id": call.id, "name": call.name, "arguments": call.raw}
-            made = _buffer(CALL, "", part, {k: v for k, v in held.items() if v is not None}, values)
+            members = {"id": call.id, "name": call.name, "arguments": call.raw}
+            buffer = _buffer(CALL, "", part, {k: v for k, v in members.items() if v is not None}, values)
             if call.error is None and (call.raw is None or call.format == "anthropic"):
-                made.value = (call.input,)
-            return made
+                buffer.value = (call.input,)
+            return buffer
     return None
 
 

@@ -19,7 +19,7 @@ from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "cohere-v2"
 
-_HELD: Mapping[str, type] = {"model": str, "messages": list, "tools": list, "tool_choice": object, "stream": bool}
+_IR_KEYS: Mapping[str, type] = {"model": str, "messages": list, "tools": list, "tool_choice": object, "stream": bool}
 """Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
 
 CHOICES: Mapping[str, str] = {"REQUIRED": "any", "NONE": "none"}
@@ -61,7 +61,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         tool_choice=_choice(body.get("tool_choice"), notes),
         stream=body.get("stream") is True,
         thinking=_thinking(body.get("thinking")),
-        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
     )
 

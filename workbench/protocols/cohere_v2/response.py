@@ -27,7 +27,7 @@ STOPS: Mapping[str, str] = {
 """``finish_reason`` in the vocabulary of the IR (``types/chat_finish_reason.py``, the last two from its first years);
 ERROR and TIMEOUT are "other"."""
 
-_HELD: Mapping[str, type] = {"id": str, "finish_reason": str, "message": dict, "usage": dict}
+_IR_KEYS: Mapping[str, type] = {"id": str, "finish_reason": str, "message": dict, "usage": dict}
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
@@ -50,7 +50,7 @@ def describe(body: Mapping[str, JsonValue], **fields: Any) -> ModelResponse:
         finish_reason=reason,
         stop=None if reason is None else STOPS.get(reason, "other"),
         usage=read_usage(body.get("usage")),
-        params={k: v for k, v in body.items() if not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING,
         **fields,
     )
 

@@ -25,7 +25,7 @@ from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall
 from workbench.wire import SseEvent, loads
 
 _BASE = "/message"
-_SAID = "/delta/message"
+_MESSAGE = "/delta/message"
 _LISTS = ("content", "tool_calls", "citations")
 _TEXTS = ("text", "thinking")
 
@@ -101,9 +101,9 @@ class EventStreamDecoder:
         anomalies = [Anomaly(*key, tuple(events)) for key, events in self._noted.items()]
         anomalies += (replace(a, events=node_at(nodes, a.pointer[len(_BASE) :])[1]) for a in notes.anomalies)
         anomalies += _damage(nodes)
-        kept = {"unknown_events": self._unknown} if self._unknown else {}
+        extras = {"unknown_events": self._unknown} if self._unknown else {}
         return describe(
-            self._top | kept,
+            self._top | extras,
             messages=(message,) if has_said else (),
             error=self._error,
             is_stream=True,
@@ -123,13 +123,13 @@ class EventStreamDecoder:
             self._note("stream.block-order", "a second message-start", _BASE, number)
         self._is_started = True
         self._take_top(value)
-        said = self._delta_message(number, value)
-        held = (*_LISTS, "tool_plan")
-        if said.get("tool_plan") and isinstance(said["tool_plan"], str):
+        message = self._delta_message(number, value)
+        ir_keys = (*_LISTS, "tool_plan")
+        if message.get("tool_plan") and isinstance(message["tool_plan"], str):
             self._begin_plan()
-            self._plan.add(said["tool_plan"], number, f"{_SAID}/tool_plan")
-            said = {k: v for k, v in said.items() if k != "tool_plan"}
-        self._beside.update((k, v) for k, v in said.items() if v or k not in held)
+            self._plan.add(message["tool_plan"], number, f"{_MESSAGE}/tool_plan")
+            message = {k: v for k, v in message.items() if k != "tool_plan"}
+        self._beside.update((k, v) for k, v in message.items() if v or k not in ir_keys)
 
     def _content(self, number: int, value: Json) -> None:
         for piece, pointer in self._entries(number, value, "content"):
@@ -180,7 +180,7 @@ class EventStreamDecoder:
         text = self._delta_message(number, value).get("tool_plan")
         if isinstance(text, str):
             self._begin_plan()
-            self._plan.add(text, number, f"{_SAID}/tool_plan")
+            self._plan.add(text, number, f"{_MESSAGE}/tool_plan")
         else:
             self._note("content.shape", f"tool_plan is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
 
@@ -281,9 +281,9 @@ class EventStreamDecoder:
         """Entries that a delta adds to a list, with pointers: one object; some gateways put it into a list."""
         found = self._delta_message(number, value).get(key)
         if isinstance(found, list):
-            entries = [(entry, f"{_SAID}/{key}/{n}") for n, entry in enumerate(found)]
+            entries = [(entry, f"{_MESSAGE}/{key}/{n}") for n, entry in enumerate(found)]
         else:
-            entries = [(found, f"{_SAID}/{key}")]
+            entries = [(found, f"{_MESSAGE}/{key}")]
         for entry, pointer in entries:
             if isinstance(entry, dict):
                 yield entry, pointer

@@ -54,9 +54,9 @@ def write_response(response: ModelResponse) -> JsonValue:
     """The body of a whole answer, or of an error."""
     if response.error is not None:
         return {"message": response.error.message}
-    said = _answer(response.messages[0].parts if response.messages else (), is_answer=True)
+    message = _answer(response.messages[0].parts if response.messages else (), is_answer=True)
     own = {} if response.id is None else {"id": response.id}
-    return {**own, **_end(response), "message": said}
+    return {**own, **_end(response), "message": message}
 
 
 class EventWriter:
@@ -83,8 +83,8 @@ class EventWriter:
             self._kind = "call"
             self._calls += 1
             call = _call(part)
-            said = {**call, "function": {**call["function"], "arguments": ""}}
-            return _frame(_event("tool-call-start", {"tool_calls": said}, self._calls))
+            opening = {**call, "function": {**call["function"], "arguments": ""}}
+            return _frame(_event("tool-call-start", {"tool_calls": opening}, self._calls))
         if isinstance(part, Reasoning) and part.carrier is Carrier.TOOL_PLAN:
             self._kind = "plan"
             return b""
@@ -150,7 +150,7 @@ def _messages(message: Message) -> Iterator[JsonValue]:
 
 def _answer(parts: Iterable[Part], *, is_answer: bool = False) -> dict[str, JsonValue]:
     """A message of the model; only in answers a single text is in a list, too."""
-    said, content = dict[str, JsonValue](role="assistant"), list[Part]()
+    message, content = dict[str, JsonValue](role="assistant"), list[Part]()
     calls, plans = list[JsonValue](), list[str]()
     for part in parts:
         if isinstance(part, ToolCallIR):
@@ -160,20 +160,20 @@ def _answer(parts: Iterable[Part], *, is_answer: bool = False) -> dict[str, Json
         else:
             content.append(part)
     if plans:
-        said["tool_plan"] = "".join(plans)
+        message["tool_plan"] = "".join(plans)
     if content:
-        said["content"] = [_block(part) for part in content] if is_answer else _content(content)
+        message["content"] = [_block(part) for part in content] if is_answer else _content(content)
     if calls:
-        said["tool_calls"] = calls
-    return said
+        message["tool_calls"] = calls
+    return message
 
 
 def _content(parts: Iterable[Part]) -> JsonValue:
     """A single text as a string, else a list of parts."""
-    held = tuple(parts)
-    if not held:
+    content = tuple(parts)
+    if not content:
         return ""
-    return held[0].text if len(held) == 1 and isinstance(held[0], Text) else [_block(part) for part in held]
+    return content[0].text if len(content) == 1 and isinstance(content[0], Text) else [_block(part) for part in content]
 
 
 def _block(part: Part) -> JsonValue:

@@ -150,8 +150,8 @@ def _argument_text(old: ToolCallIR, new: ToolCallIR, pointer: str) -> str | None
     if not edits:
         return old.raw
     raw = (old.raw or "").encode("utf-8", "surrogatepass")
-    written = replace(raw, edits) if old.error is None else dumps(new.input)
-    return written.decode("utf-8", "surrogatepass")
+    text = replace(raw, edits) if old.error is None else dumps(new.input)
+    return text.decode("utf-8", "surrogatepass")
 
 
 def _means(raw: str | None, value: JsonValue) -> bool:

@@ -119,8 +119,8 @@ def edit_stream(
     before = ours.result()
     found = [place for c in changes(nodes(before), nodes(response)) for place in everywhere(c, ours, events)]
     encoded = leaves.write_changes(found, original)
-    written = fold(decoder(), read_untyped(encoded).events).result() if found else before
-    leaves.agree(written, response, fields)
+    after = fold(decoder(), read_untyped(encoded).events).result() if found else before
+    leaves.agree(after, response, fields)
     return encoded
 
 

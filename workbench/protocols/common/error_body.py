@@ -203,8 +203,8 @@ def read_exception(event: SseEvent) -> ApiError:
         value = loads(event.data or b"null")
     except WireError:
         value = None
-    said = b" ".join(event.comments).decode("utf-8", "replace")
-    error = read_error(value) or ApiError(said, raw=value)
+    text = b" ".join(event.comments).decode("utf-8", "replace")
+    error = read_error(value) or ApiError(text, raw=value)
     return replace(error, type=event.name)
 
 

@@ -51,9 +51,9 @@ def encode(before: Sequence[Message], after: Sequence[Message], original: bytes)
     return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
 
 
-def agree(written: object, new_value: object, names: Iterable[str]) -> None:
+def agree(old_value: object, new_value: object, names: Iterable[str]) -> None:
     """Refuse an edit of something that is not a separate value on the wire, but computed from other values."""
-    wrong = next((name for name in names if differs(getattr(written, name), getattr(new_value, name))), None)
+    wrong = next((name for name in names if differs(getattr(old_value, name), getattr(new_value, name))), None)
     if wrong:
         raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key that the value was read from")
 
@@ -176,11 +176,11 @@ def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: s
 
 def _splice(text: bytes, cuts: Iterable[_Splice]) -> bytes:
     """The text with every cut made, in the style it is written in."""
-    written, pieces, at = writer_like(text), list[bytes](), 0
+    writer, pieces, at = writer_like(text), list[bytes](), 0
     for cut in sorted(cuts, key=lambda c: c[:2]):
         if cut.start < at:
             raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="apply one edit at a time")
-        new = written(cut.new)
+        new = writer(cut.new)
         pieces += (text[at : cut.start], new[1:-1] if cut.is_inside else new)
         at = cut.end
     return b"".join((*pieces, text[at:]))

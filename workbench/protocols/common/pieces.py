@@ -96,8 +96,8 @@ def locate(part: Part, node: Node, events: tuple[int, ...]) -> Part:
         events = tuple(dict.fromkeys(segment.event for segment in segments))
         found = Source(source.pointer, fields, {"text": segments}, events, {"text": slice_})
     else:
-        made = {pieces: pieces.segments() for pieces in known.values()}  # text and parsed form share theirs
-        found = Source(source.pointer, fields, {name: made[pieces] for name, pieces in known.items()}, events)
+        by_pieces = {pieces: pieces.segments() for pieces in known.values()}  # text and parsed form share theirs
+        found = Source(source.pointer, fields, {name: by_pieces[pieces] for name, pieces in known.items()}, events)
     return replace(part, source=found)
 
 

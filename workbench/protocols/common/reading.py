@@ -116,20 +116,20 @@ def kind_of(value: JsonValue) -> str:
 class BlockReader:
     """One object of the wire, taken apart key by key: keys that are not read stay in ``extra``."""
 
-    __slots__ = ("at", "notes", "pairs", "taken", "value")
+    __slots__ = ("at", "keys_read", "notes", "pairs", "value")
 
     def __init__(self, value: Mapping[str, JsonValue], at: str, notes: Notes) -> None:
         self.value = value
         self.at = at
         self.notes = notes
         self.pairs: list[tuple[str, str]] = []
-        self.taken = {"type"}
+        self.keys_read = {"type"}
 
     def take(self, name: str, key: str) -> JsonValue:
         """The value of a key, of any type, as the IR field ``name``."""
         if key not in self.value:
             return None
-        self.taken.add(key)
+        self.keys_read.add(key)
         self.pairs.append((name, f"/{key}"))
         return self.value[key]
 
@@ -137,7 +137,7 @@ class BlockReader:
         """A string; a value of another type is left in ``extra`` and noted."""
         value = self.value.get(key)
         if isinstance(value, str):  # as ``take``, without a call
-            self.taken.add(key)
+            self.keys_read.add(key)
             self.pairs.append((name, f"/{key}"))
             return value
         if value is None:
@@ -157,7 +157,7 @@ class BlockReader:
         """A list that parts are made of, [] for none; a value of another type is left in ``extra`` and noted."""
         value = self.value.get(key)
         if isinstance(value, list) and value:
-            self.taken.add(key)
+            self.keys_read.add(key)
             return value
         if value is not None and value != []:
             self.notes.shape(f"{key!r} is {kind_of(value)}, not a list", f"{self.at}/{key}")
@@ -165,9 +165,9 @@ class BlockReader:
 
     def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:
         """Every key that was not read, and the type if the part does not imply it (``typed``)."""
-        if not typed and not more and self.value.keys() <= self.taken:
+        if not typed and not more and self.value.keys() <= self.keys_read:
             return NOTHING
-        rest = {k: v for k, v in self.value.items() if k not in self.taken or (typed and k == "type")}
+        rest = {k: v for k, v in self.value.items() if k not in self.keys_read or (typed and k == "type")}
         rest.update(more)
         if rest:
             self.pairs.append(("extra", ""))
@@ -202,10 +202,10 @@ def count_at(holder: JsonValue, key: str) -> int | None:
 def nested_usage(
     raw: dict[str, JsonValue],
     asked: int | None,
-    made: int | None,
+    output: int | None,
     *,
     cached: int | None,
-    written: int | None,
+    cache_writes: int | None,
     reasoning: int | None,
     total: int | None,
 ) -> Usage:
@@ -213,12 +213,12 @@ def nested_usage(
 
     The total shows whether a server counts reasoning in addition to the output.
     """
-    is_beside = total == (asked or 0) + (made or 0) + (reasoning or 0)
+    is_beside = total == (asked or 0) + (output or 0) + (reasoning or 0)
     return Usage(
-        input=None if asked is None else max(asked - (cached or 0) - (written or 0), 0),
-        output=None if made is None else made + ((reasoning or 0) if is_beside else 0),
+        input=None if asked is None else max(asked - (cached or 0) - (cache_writes or 0), 0),
+        output=None if output is None else output + ((reasoning or 0) if is_beside else 0),
         cache_read=cached,
-        cache_write=written,
+        cache_write=cache_writes,
         reasoning=reasoning,
         raw=raw,
     )

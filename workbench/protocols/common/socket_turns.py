@@ -301,8 +301,8 @@ def _request(connection: Exchange, turn: SocketTurn) -> HttpRequest:
 
 def _headers(shaken: Headers, content: str) -> Headers:
     """Headers of a turn: those of its side of the handshake that say more than how the connection was made."""
-    kept = tuple((name, value) for name, value in shaken if not _HANDSHAKE.fullmatch(name))
-    return Headers((*kept, ("content-type", content)))
+    headers = tuple((name, value) for name, value in shaken if not _HANDSHAKE.fullmatch(name))
+    return Headers((*headers, ("content-type", content)))
 
 
 def _response(connection: Exchange, turn: SocketTurn) -> HttpResponse:

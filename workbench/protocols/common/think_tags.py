@@ -50,11 +50,11 @@ def parts(text: Text) -> Iterator[Part]:
         source = replace(text.source, slices={"text": (piece.start, piece.end)})
         if n:  # further keys of the block are told once
             source = replace(source, fields={"text": source.fields["text"]})
-        said, extra = text.text[piece.start : piece.end], {} if n else text.extra
+        piece_text, extra = text.text[piece.start : piece.end], {} if n else text.extra
         if piece.is_reasoning:
-            yield Reasoning(Carrier.THINK_TEXT, said, extra=extra, source=source)
+            yield Reasoning(Carrier.THINK_TEXT, piece_text, extra=extra, source=source)
         else:
-            yield Text(said, extra, source)
+            yield Text(piece_text, extra, source)
 
 
 def _pieces(text: str) -> Iterator[TaggedSpan]:

@@ -179,12 +179,12 @@ class Gemini(CodecAdapter):
 
 def _response_nodes(response: ModelResponse, body: JsonValue) -> tuple[Message, ...]:
     inner, at = unwrap(body, ANSWER_ENVELOPE, KEYS)
-    held = inner if isinstance(inner, dict) else {}
+    inner_body = inner if isinstance(inner, dict) else {}
     own = {"responseId": response.id, "modelVersion": response.model}
-    keys: dict[str, JsonValue] = {key_of(held, key): value for key, value in own.items() if value is not None}
+    keys: dict[str, JsonValue] = {key_of(inner_body, key): value for key, value in own.items() if value is not None}
     if response.usage:
-        keys[key_of(held, "usageMetadata")] = response.usage.raw
-    place = f"{at}{reason_of(held)[1]}" or "/candidates/0/finishReason"
+        keys[key_of(inner_body, "usageMetadata")] = response.usage.raw
+    place = f"{at}{reason_of(inner_body)[1]}" or "/candidates/0/finishReason"
     node, _, key = place.rpartition("/")
     reason = {} if response.finish_reason is None else {key: response.finish_reason}
     return (

@@ -124,16 +124,16 @@ class GeminiInteractions(CodecAdapter):
             return 0.0
         if not any(key in value for key in (KEY, PREVIOUS, "continuation_token")):
             return 0.0
-        said = value.get(KEY)
-        if isinstance(said, list) and any(map(is_step, said)) and not any(key in value for key in _FOREIGN):
-            kinds = {text_of(step.get("type")) for step in said if isinstance(step, dict)}
+        entries = value.get(KEY)
+        if isinstance(entries, list) and any(map(is_step, entries)) and not any(key in value for key in _FOREIGN):
+            kinds = {text_of(step.get("type")) for step in entries if isinstance(step, dict)}
             return 0.98 if kinds & {"user_input", "model_output", "thought", "function_result"} else 0.6
         if any(key in value for key in _HINTS):
             return 0.97
         asks = value.get("model")
         if any(key in value for key in _FOREIGN) or not isinstance(asks, str) or not _ASKED.match(asks):
             return 0.0
-        return 0.96 if isinstance(said, str) or _is_content(said) else 0.0
+        return 0.96 if isinstance(entries, str) or _is_content(entries) else 0.0
 
     def claims_response(self, value: JsonValue) -> float:
         """An object with a status and a list of steps."""

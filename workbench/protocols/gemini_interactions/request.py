@@ -35,7 +35,7 @@ CONFIG = "generation_config"
 ASKS = (KEY, PREVIOUS, "continuation_token")
 """Keys of which a request has at least one."""
 
-_HELD: Mapping[str, type] = {
+_IR_KEYS: Mapping[str, type] = {
     "model": str,
     KEY: object,
     "system_instruction": object,
@@ -83,21 +83,21 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         stream=body.get("stream") is True,
         thinking="on" if config.get("thinking_summaries") == "auto" else None,
         previous_id=previous if isinstance(previous, str) else None,
-        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
         itemized=True,
     )
 
 
 def _messages(body: Mapping[str, JsonValue], notes: Notes, known: KnownMessages | None) -> tuple[Message, ...]:
-    said = body.get(KEY)
-    if isinstance(said, str):
-        return (Message("user", (Text(said, source=Source("", ITSELF)),), pointer=f"/{KEY}"),)
-    if isinstance(said, dict):
-        message = read_step(said, f"/{KEY}", notes)
+    entries = body.get(KEY)
+    if isinstance(entries, str):
+        return (Message("user", (Text(entries, source=Source("", ITSELF)),), pointer=f"/{KEY}"),)
+    if isinstance(entries, dict):
+        message = read_step(entries, f"/{KEY}", notes)
         notes.base = ""
         return (message,)
-    return () if said is None else read_messages(said, notes, read_step, known, key=KEY)
+    return () if entries is None else read_messages(entries, notes, read_step, known, key=KEY)
 
 
 def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:

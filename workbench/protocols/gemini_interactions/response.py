@@ -27,7 +27,7 @@ STOPS: Mapping[str, str] = {
 """``status`` in the vocabulary of the IR; with open calls in the answer, ``completed`` is "tool_calls"."""
 
 STATUSES = frozenset({*STOPS, *UNFINISHED, "failed", "cancelled"})
-_HELD = ("id", "model", "status", "usage", *LISTS)
+_IR_KEYS = ("id", "model", "status", "usage", *LISTS)
 
 
 def is_answer(value: JsonValue) -> bool:
@@ -49,8 +49,8 @@ def _read(body: JsonValue) -> ModelResponse | None:
     steps = body.get(key)
     if steps is not None and not isinstance(steps, list):
         notes.shape(f"{key} is {kind_of(steps)}, not a list", f"/{key}")
-    held = steps if isinstance(steps, list) else ()
-    messages = tuple(read_output(step, f"/{key}/{n}", notes) for n, step in enumerate(held))
+    entries = steps if isinstance(steps, list) else ()
+    messages = tuple(read_output(step, f"/{key}/{n}", notes) for n, step in enumerate(entries))
     return describe(
         body,
         messages,
@@ -68,7 +68,7 @@ def list_of(body: Mapping[str, JsonValue]) -> str:
 def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
     """An answer: its steps and the keys next to them."""
     status = text_of(body.get("status"))
-    rest = {k: v for k, v in body.items() if k not in _HELD or not _is_held(k, v)}
+    rest = {k: v for k, v in body.items() if k not in _IR_KEYS or not _is_held(k, v)}
     return ModelResponse(
         PROTOCOL,
         id=text_of(body.get("id")),
@@ -114,12 +114,12 @@ def read_usage(value: JsonValue) -> Usage | None:
     """Token counts made disjoint: the input includes cached tokens, the output excludes thoughts (recorded)."""
     if not isinstance(value, dict):
         return None
-    asked, made, cached, thoughts, used = (
+    asked, output, cached, thoughts, used = (
         count_at(value, f"total_{name}_tokens") for name in ("input", "output", "cached", "thought", "tool_use")
     )
     return Usage(
         input=None if asked is None else max(asked - (cached or 0), 0) + (used or 0),
-        output=None if made is None and thoughts is None else (made or 0) + (thoughts or 0),
+        output=None if output is None and thoughts is None else (output or 0) + (thoughts or 0),
         cache_read=cached,
         reasoning=thoughts,
         raw=value,

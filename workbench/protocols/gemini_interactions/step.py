@@ -134,7 +134,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     if owner is not None:
         return _contents(block, owner, pointer)
     if kind is None and isinstance(value.get("role"), str) and "content" in value:
-        block.taken.add("role")
+        block.keys_read.add("role")
         return _contents(block, str(value["role"]), pointer)
     if kind == "thought":
         return Message("assistant", tuple(_read_thought(block)), pointer=pointer)
@@ -152,7 +152,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
 
 def _contents(block: BlockReader, role: str, pointer: str) -> Message:
     """A step that holds content; none at all is that of a step which has just begun."""
-    block.taken.add("content")
+    block.keys_read.add("content")
     content = block.value.get("content")
     parts = () if content is None else read_content(content, "/content", block.notes)
     return Message(role, parts, block.extra(), pointer)
@@ -162,7 +162,7 @@ def _proof(block: BlockReader) -> Iterator[Part]:
     """A signature that is on a step itself."""
     signature = block.value.get("signature")
     if isinstance(signature, str) and signature:
-        block.taken.add("signature")
+        block.keys_read.add("signature")
         yield _signature(signature)
 
 
@@ -184,10 +184,10 @@ def _read_thought(block: BlockReader) -> Iterator[Reasoning]:
     parts += _proof(block)  # type: ignore[arg-type]
     more: dict[str, Any] = {}
     if texts:
-        block.taken.add("summary")
-        left = [{k: v for k, v in e.items() if not (k == "text" and isinstance(v, str))} for e in entries]
-        if any(entry != {"type": "text"} for entry in left):
-            more = {"summary": left}
+        block.keys_read.add("summary")
+        others = [{k: v for k, v in e.items() if not (k == "text" and isinstance(v, str))} for e in entries]
+        if any(entry != {"type": "text"} for entry in others):
+            more = {"summary": others}
     extra = block.extra(**more)
     first = parts[0] if parts else Reasoning(Carrier.THOUGHT_SIGNATURE, None)
     fields = {**first.source.fields, "extra": ""} if extra else first.source.fields

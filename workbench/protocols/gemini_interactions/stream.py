@@ -69,12 +69,12 @@ class StepStreamDecoder:
         """The response so far."""
         read = [step.message(f"/{self.key}/{n}") for n, step in enumerate(order(self.steps))]
         messages = tuple(message for message, _ in read)
-        kept = {"unknown_events": self._unknown, "abandoned_interactions": self._abandoned}
+        extras = {"unknown_events": self._unknown, "abandoned_interactions": self._abandoned}
         found = self._notes.anomalies()
         found += [anomaly for _, anomalies in read for anomaly in anomalies]
         is_complete = self._ended is not None
         return describe(
-            self._top() | {name: list(values) for name, values in kept.items() if values},
+            self._top() | {name: list(values) for name, values in extras.items() if values},
             messages,
             error=self._notes.error,
             is_stream=True,
@@ -141,18 +141,18 @@ class StepStreamDecoder:
     # -- the whole answer
 
     def _interaction(self, value: Value, kind: str, number: int) -> None:
-        held = self._notes.object_at("interaction", value, number)
+        members = self._notes.object_at("interaction", value, number)
         if kind in BEGINS and (self._ended is not None or self.steps):
             self._abandon(number)
-        self.interactions.append((held, number))
-        if held.get("error") or (kind in ENDS and error_of(held)):
-            self._notes.fail(error_of(held) or verbatim(held.get("error")), number)
+        self.interactions.append((members, number))
+        if members.get("error") or (kind in ENDS and error_of(members)):
+            self._notes.fail(error_of(members) or verbatim(members.get("error")), number)
         if kind not in ENDS:
             return
         self._ended = number
         self._growing.clear()
-        key = list_of(held)
-        steps = held.get(key)
+        key = list_of(members)
+        steps = members.get(key)
         for n, step in enumerate(steps if isinstance(steps, list) else ()):
             self._final(step, n, number, f"/interaction/{key}/{n}")
 
@@ -160,8 +160,8 @@ class StepStreamDecoder:
         """A stream that starts again: earlier events belong to another response."""
         self._notes.add("stream.block-order", "a second start: the response starts again", number)
         self._abandoned.append({**self._top(), self.key: [step.value() for step in order(self.steps)]})
-        for held in (self.steps, self.growing, self.interactions, self.mentions, self._by_index, self._growing):
-            held.clear()
+        for collection in (self.steps, self.growing, self.interactions, self.mentions, self._by_index, self._growing):
+            collection.clear()
         self._ended = self._notes.error = self._status = self._usage = None
 
     def _status_update(self, value: Value, number: int) -> None:
@@ -308,8 +308,8 @@ class StepStreamDecoder:
 
     def _piece(self, step: StreamedStep, at: str, piece: str, number: int, pointer: str) -> None:
         is_text = at.endswith("/text")
-        if is_text and at not in step.shown:
-            step.shown.add(at)
+        if is_text and at not in step.text_pointers:
+            step.text_pointers.add(at)
             self._show(step, at)
         step.grow(at).add(piece, number, pointer)
 

@@ -23,14 +23,14 @@ class StreamedStep(StreamedItem):
         self.counts: dict[str, int] = {}  # entries of a list of the step
         self.texts: dict[str, str | None] = {}  # list → pointer of the text that grows at its end
         self.annotations: dict[str, int] = {}  # by entry
-        self.shown: set[str] = set()  # texts that arrive as parts
+        self.text_pointers: set[str] = set()  # texts that arrive as parts
 
     def begin(self, value: JsonValue, event: int, origin: str) -> None:
         """Take the step as it begins, at the pointer ``origin`` of an event; strings in it continue growing."""
         self.say(WholeValue("", value, event, origin, is_last=False))
-        held = value if isinstance(value, dict) else {}
+        members = value if isinstance(value, dict) else {}
         for key in ("content", "summary"):
-            entries = held.get(key)
+            entries = members.get(key)
             if isinstance(entries, list) and entries:
                 self.counts[f"/{key}"] = len(entries)
                 at = f"/{key}/{len(entries) - 1}/text"
@@ -38,7 +38,7 @@ class StreamedStep(StreamedItem):
                 self.texts[f"/{key}"] = at if isinstance(last, str) else None
                 self._seed(at, last, event, origin)
         for at in (SIGNATURE, "/text"):
-            self._seed(at, held.get(at[1:]), event, origin)
+            self._seed(at, members.get(at[1:]), event, origin)
 
     def _seed(self, at: str, value: JsonValue, event: int, origin: str) -> None:
         if isinstance(value, str) and value:
@@ -71,13 +71,13 @@ class StreamedStep(StreamedItem):
 
     def value(self) -> JsonValue:
         """The step as in a whole answer, but for arguments that came in pieces: they are text."""
-        built = super().value()
+        step = super().value()
         track = self.tracks.get(ARGUMENTS)
-        if track is None or not isinstance(built, dict):
-            return built
+        if track is None or not isinstance(step, dict):
+            return step
         if track.text:
-            return {**built, "arguments": track.text}
-        return {**built, "arguments": self.name("arguments")}
+            return {**step, "arguments": track.text}
+        return {**step, "arguments": self.name("arguments")}
 
     def signature(self) -> str:
         """The proof that it has so far; "" for none."""

@@ -75,19 +75,19 @@ def _steps(message: Message) -> Iterator[Json]:
 
 def _output(parts: Iterable[Part]) -> Iterator[Json]:
     """The steps of an answer."""
-    held: list[Reasoning] = []
+    reasoning: list[Reasoning] = []
     for part in parts:
-        if held and (held[-1].signature is not None or not isinstance(part, Reasoning)):
-            yield _write_thought(held)
-            held = []
+        if reasoning and (reasoning[-1].signature is not None or not isinstance(part, Reasoning)):
+            yield _write_thought(reasoning)
+            reasoning = []
         if isinstance(part, Reasoning):
-            held.append(part)
+            reasoning.append(part)
         elif isinstance(part, ToolCallIR):
             yield _call(part)
         else:
             yield {"type": "model_output", "content": [_content(part)]}
-    if held:
-        yield _write_thought(held)
+    if reasoning:
+        yield _write_thought(reasoning)
 
 
 def _write_thought(parts: Sequence[Reasoning]) -> Json:
@@ -190,9 +190,9 @@ class StepWriter:
     def start(self, response: ModelResponse) -> bytes:
         self._is_started = True
         self._about = _about(response)
-        begun = _event("interaction.created", interaction={**self._about, "status": "in_progress"})
+        opening = _event("interaction.created", interaction={**self._about, "status": "in_progress"})
         update = {"interaction_id": response.id} if response.id is not None else {}
-        return begun + _event("interaction.status_update", **update, status="in_progress")
+        return opening + _event("interaction.status_update", **update, status="in_progress")
 
     def choice(self, number: int) -> bytes:
         return b""
@@ -202,12 +202,12 @@ class StepWriter:
         if isinstance(part, Reasoning):
             self._kind = "thought_summary"
             return b"" if self._thinks else self._begin({"type": "thought"}, thinks=True)
-        left = self._end_thought()
+        ending = self._end_thought()
         if isinstance(part, ToolCallIR):
             self._kind = "arguments_delta"
-            return left + self._begin({**_call(part), "arguments": {}})
+            return ending + self._begin({**_call(part), "arguments": {}})
         self._kind = "text" if isinstance(part, Text) else ""
-        return left + self._begin({"type": "model_output"})
+        return ending + self._begin({"type": "model_output"})
 
     def grow(self, text: str) -> bytes:
         if self._kind == "thought_summary":
@@ -221,19 +221,19 @@ class StepWriter:
             if part.signature is None:
                 return b""
             return self._delta({"type": "thought_signature", "signature": part.signature}) + self._end_thought()
-        said = self._delta(_content(part)) if isinstance(part, Media) else b""
-        return said + self._stop()
+        delta = self._delta(_content(part)) if isinstance(part, Media) else b""
+        return delta + self._stop()
 
     def end(self, response: ModelResponse) -> bytes:
         """The last event says the status; without it the answer is not complete."""
-        written = b"" if self._is_started or (response.error and not response.messages) else self.start(response)
-        written += b"" if self._is_open and not response.is_complete else self._end_thought()
+        encoded = b"" if self._is_started or (response.error and not response.messages) else self.start(response)
+        encoded += b"" if self._is_open and not response.is_complete else self._end_thought()
         if response.error:
-            return written + _event("error", error=_error(response.error))
+            return encoded + _event("error", error=_error(response.error))
         if response.is_complete:
-            written += _event("interaction.completed", interaction={**self._about, **_end(response)})
-            written += b"event: done\ndata: [DONE]\n\n"
-        return written
+            encoded += _event("interaction.completed", interaction={**self._about, **_end(response)})
+            encoded += b"event: done\ndata: [DONE]\n\n"
+        return encoded
 
     def _begin(self, step: Json, *, thinks: bool = False) -> bytes:
         self._index += 1

@@ -43,12 +43,12 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
-        block.taken.add("role")
+        block.keys_read.add("role")
     elif not is_answer:
         notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else CALLER if is_answer else ""
-    said = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
-    parts = (_result(block, said),) if role == RESULT else (*read_thinking(block), *said)
+    content = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
+    parts = (_result(block, content),) if role == RESULT else (*read_thinking(block), *content)
     return Message(role, (*parts, *_calls(block)), block.extra(typed="type" in value), pointer)
 
 
@@ -56,7 +56,7 @@ def read_thinking(block: BlockReader) -> Iterator[Part]:
     """The reasoning next to the content."""
     value = block.value.get("thinking")
     if isinstance(value, str):
-        block.taken.add("thinking")
+        block.keys_read.add("thinking")
         yield Reasoning(Carrier.MESSAGE_THINKING, value, source=Source("/thinking", ITSELF))
     elif value is not None:
         block.notes.shape(f"'thinking' is {kind_of(value)}, not a string", "/thinking")
@@ -67,7 +67,7 @@ def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Par
     content, at = block.value.get(key), f"/{key}"
     if content is None:
         return
-    block.taken.add(key)
+    block.keys_read.add(key)
     if isinstance(content, str):
         text = Text(content, source=Source(at, ITSELF))
         yield from think_tags.parts(text) if is_said else (text,)
@@ -102,7 +102,7 @@ def _media_type(data: str) -> str | None:
 def _result(block: BlockReader, parts: tuple[Part, ...]) -> Part:
     if isinstance(block.value.get("content"), str):
         block.pairs.append(("content", "/content"))
-    elif "content" not in block.taken:
+    elif "content" not in block.keys_read:
         what = "null" if "content" in block.value else "absent"
         block.notes.add("content.empty", f"the content of a result is {what}", "/content" if what == "null" else "")
     return ToolResultIR(

@@ -19,8 +19,14 @@ from workbench.protocols.ollama.message import read_content, read_images, read_m
 
 PROTOCOL = "ollama"
 
-_HELD: Mapping[str, type] = {"model": str, "messages": list, "tools": list, "stream": bool}
-_HELD_OF_PROMPT: Mapping[str, type] = {"model": str, "prompt": object, "system": object, "images": list, "stream": bool}
+_IR_KEYS: Mapping[str, type] = {"model": str, "messages": list, "tools": list, "stream": bool}
+_IR_KEYS_OF_PROMPT: Mapping[str, type] = {
+    "model": str,
+    "prompt": object,
+    "system": object,
+    "images": list,
+    "stream": bool,
+}
 """Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
 
 PLACES: Mapping[str, str] = {
@@ -47,7 +53,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     notes, model = Notes(), body.get("model")
     is_chat = "messages" in body
     messages = read_messages(body["messages"], notes, read_message, known) if is_chat else (_prompt(body, notes),)
-    held = _HELD if is_chat else _HELD_OF_PROMPT
+    ir_keys = _IR_KEYS if is_chat else _IR_KEYS_OF_PROMPT
     return ModelRequest(
         protocol=PROTOCOL,
         model=model if isinstance(model, str) else None,
@@ -56,7 +62,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         tools=tuple(read_tools(body, "tools", notes)) if is_chat else (),
         stream=body.get("stream") is not False,
         thinking=_thinking(body.get("think")),
-        params={k: v for k, v in body.items() if v is None or not isinstance(v, held.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, ir_keys.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
     )
 

@@ -23,12 +23,12 @@ COUNTS = ("prompt_eval_count", "eval_count")
 DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 """Nanoseconds."""
 
-_HELD: dict[str, type] = {
+_IR_KEYS: dict[str, type] = {
     "model": str,
     "done_reason": str,
     **dict.fromkeys(("message", *COUNTS, *DURATIONS), object),
 }
-_HELD_OF_PROMPT: dict[str, type] = _HELD | dict.fromkeys(("response", "thinking", "images"), object)
+_IR_KEYS_OF_PROMPT: dict[str, type] = _IR_KEYS | dict.fromkeys(("response", "thinking", "images"), object)
 """Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
 
 
@@ -78,7 +78,7 @@ def describe(body: Mapping[str, JsonValue], messages: Iterable[Message], **field
     stop = None if reason is None else STOPS.get(reason, "other")
     if stop == "stop" and any(isinstance(part, ToolCallIR) for message in messages for part in message.parts):
         stop = "tool_calls"
-    held = _HELD if "message" in body else _HELD_OF_PROMPT
+    ir_keys = _IR_KEYS if "message" in body else _IR_KEYS_OF_PROMPT
     return ModelResponse(
         PROTOCOL,
         model=model if isinstance(model, str) else None,
@@ -86,7 +86,7 @@ def describe(body: Mapping[str, JsonValue], messages: Iterable[Message], **field
         finish_reason=reason,
         stop=stop,
         usage=read_usage(body),
-        params={k: v for k, v in body.items() if not isinstance(v, held.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if not isinstance(v, ir_keys.get(k, ()))} or NOTHING,
         **fields,
     )
 

@@ -70,8 +70,8 @@ class NativeStreamDecoder:
             self._feed_message(message, number, "/message")
         elif "message" in value:
             self._note("content.shape", f"a message is {kind_of(message)}, not an object", "/message", number)
-        held = _OF_PROMPT if self._is_prompt else ("message",)
-        self._top.update((k, v) for k, v in value.items() if k not in held)
+        ir_keys = _OF_PROMPT if self._is_prompt else ("message",)
+        self._top.update((k, v) for k, v in value.items() if k not in ir_keys)
         if value.get("done") is True:
             self._is_done = True
             self._turn("")
@@ -112,8 +112,8 @@ class NativeStreamDecoder:
                 if key == "tool_calls":
                     self._turn("")
                     self.growing += (_whole(call) for call in value)
-                held = self._lists.setdefault(key, [])
-                held += ((item, number, f"{base}/{key}/{n}") for n, item in enumerate(value))
+                entries = self._lists.setdefault(key, [])
+                entries += ((item, number, f"{base}/{key}/{n}") for n, item in enumerate(value))
             else:
                 self._note("content.shape", f"{key!r} is {kind_of(value)}", f"{base}/{key}", number)
 
@@ -158,9 +158,9 @@ class NativeStreamDecoder:
 
     def _body(self) -> Mapping[str, JsonValue]:
         """The answer as in a whole body."""
-        said = {**self._beside, **{key: pieces.text for key, pieces in self._texts.items()}}
-        said.update((key, [item for item, _, _ in items]) for key, items in self._lists.items())
-        return {**self._top, **said} if self._is_prompt else {**self._top, "message": said}
+        message = {**self._beside, **{key: pieces.text for key, pieces in self._texts.items()}}
+        message.update((key, [item for item, _, _ in items]) for key, items in self._lists.items())
+        return {**self._top, **message} if self._is_prompt else {**self._top, "message": message}
 
     def _nodes(self) -> Iterator[tuple[str, tuple[Node, tuple[int, ...]]]]:
         """(pointer in the message, strings and events) of everything that has a place."""

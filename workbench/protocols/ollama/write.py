@@ -142,21 +142,21 @@ def _messages(message: Message) -> Iterator[Mapping[str, JsonValue]]:
 
 def _message(parts: Iterable[Part]) -> dict[str, JsonValue]:
     """Members of a message, each kind of part at its key."""
-    held = tuple(parts)
-    texts = [_text(part) for part in held if isinstance(part, Text) or _is_inside(part)]
-    thoughts = [part.text or "" for part in held if isinstance(part, Reasoning) and not _is_inside(part)]
-    said: dict[str, JsonValue] = {}
+    content = tuple(parts)
+    texts = [_text(part) for part in content if isinstance(part, Text) or _is_inside(part)]
+    thoughts = [part.text or "" for part in content if isinstance(part, Reasoning) and not _is_inside(part)]
+    message: dict[str, JsonValue] = {}
     if texts:
-        said["content"] = "".join(texts)
+        message["content"] = "".join(texts)
     if thoughts:
-        said["thinking"] = "".join(thoughts)
-    images = [part.data for part in held if isinstance(part, Media)]
+        message["thinking"] = "".join(thoughts)
+    images = [part.data for part in content if isinstance(part, Media)]
     if images:
-        said["images"] = images
-    calls = [_call(part) for part in held if isinstance(part, ToolCallIR)]
+        message["images"] = images
+    calls = [_call(part) for part in content if isinstance(part, ToolCallIR)]
     if calls:
-        said["tool_calls"] = calls
-    return said
+        message["tool_calls"] = calls
+    return message
 
 
 def _is_inside(part: Part) -> bool:

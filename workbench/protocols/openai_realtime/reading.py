@@ -43,7 +43,7 @@ PLACES: Mapping[str, str] = {
 
 _LENGTHS = ("/max_output_tokens", "/max_response_output_tokens")
 _REASONS = {"max_output_tokens": "length", "content_filter": "filter"}
-_HELD = ("id", "output", "usage", "error", "status")
+_IR_KEYS = ("id", "output", "usage", "error", "status")
 
 
 def _audio(block: BlockReader, default_type: str) -> Part | None:
@@ -139,7 +139,7 @@ def _stop(body: Mapping[str, JsonValue], reason: str | None, messages: Iterable[
 
 def _rest(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str, JsonValue]:
     """Every key without a field in the IR."""
-    rest = {key: value for key, value in body.items() if key not in _HELD}
+    rest = {key: value for key, value in body.items() if key not in _IR_KEYS}
     details, status = body.get("status_details"), body.get("status")
     if isinstance(details, dict):
         rest["status_details"] = {key: value for key, value in details.items() if key not in ("reason", "error")}
@@ -152,10 +152,10 @@ def _usage(value: JsonValue) -> Usage | None:
     """Token counts: cached tokens are counted into the input."""
     if not isinstance(value, dict):
         return None
-    asked, made, total = (count_at(value, f"{name}_tokens") for name in ("input", "output", "total"))
+    asked, output, total = (count_at(value, f"{name}_tokens") for name in ("input", "output", "total"))
     cached = count_at(value.get("input_token_details"), "cached_tokens")
     reasoning = count_at(value.get("output_token_details"), "reasoning_tokens")
-    return nested_usage(value, asked, made, cached=cached, written=None, reasoning=reasoning, total=total)
+    return nested_usage(value, asked, output, cached=cached, cache_writes=None, reasoning=reasoning, total=total)
 
 
 def response_nodes(response: ModelResponse) -> tuple[Message, ...]:

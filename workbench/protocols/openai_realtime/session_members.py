@@ -28,11 +28,11 @@ def tool_names(session: Value) -> list[str]:
 
 def merge(session: Value, update: Value) -> Value:
     """A session with the members that an update has; objects in it are merged, lists replaced."""
-    made = dict(session)
+    merged = dict(session)
     for key, value in update.items():
-        before = made.get(key)
-        made[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return made
+        before = merged.get(key)
+        merged[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def settings_of(session: Value, response: Value) -> Value:

@@ -76,11 +76,11 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
 
     def result(self) -> ModelResponse:
         """The response so far, each spoken item with a part that tells the length of its audio."""
-        made = super().result()
-        spoken = (item if isinstance(item, _SpokenItem) else None for item in order(self.items))
-        pairs = zip(made.messages, spoken, strict=True)
+        result = super().result()
+        spoken_items = (item if isinstance(item, _SpokenItem) else None for item in order(self.items))
+        pairs = zip(result.messages, spoken_items, strict=True)
         response = self.responses[-1][0] if self.responses else {}
-        return replace(made, messages=tuple(_with_audio(message, item, response) for message, item in pairs))
+        return replace(result, messages=tuple(_with_audio(message, item, response) for message, item in pairs))
 
     def _describe(self, body: Value, messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
         return describe(body, messages, **fields)
@@ -110,11 +110,11 @@ def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> 
     """A message with a part that tells how much of it was spoken."""
     if item is None or not item.audio_events:
         return message
-    told: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
+    audio: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
     seconds = _seconds(item.audio_bytes, response)
     if seconds is not None:
-        told["seconds"] = seconds
-    part = Opaque("audio", told, Source("/audio", {}, {}, tuple(item.audio_events)))
+        audio["seconds"] = seconds
+    part = Opaque("audio", audio, Source("/audio", {}, {}, tuple(item.audio_events)))
     return replace(message, parts=(*message.parts, part))
 
 

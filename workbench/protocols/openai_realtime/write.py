@@ -125,18 +125,18 @@ class RealtimeWriter(ItemWriter):
 
     def start(self, response: ModelResponse) -> bytes:
         self._answer = response.id
-        begun = envelope(response, []) | {"status": "in_progress", "status_details": None, "usage": None}
-        return self._event("response.created", response=begun)
+        opening = envelope(response, []) | {"status": "in_progress", "status_details": None, "usage": None}
+        return self._event("response.created", response=opening)
 
     def end(self, response: ModelResponse) -> bytes:
         """The last event holds the whole response; without it the response is not complete."""
-        written = self.start(response) if self._number < 0 else b""
-        written += b"" if self._is_open and not response.is_complete else self._close_item()
+        encoded = self.start(response) if self._number < 0 else b""
+        encoded += b"" if self._is_open and not response.is_complete else self._close_item()
         if response.error:
-            written += self._event("error", error=error_json(response.error))
+            encoded += self._event("error", error=error_json(response.error))
         elif response.is_complete:
-            written += self._event("response.done", response=envelope(response, self._items))
-        return written
+            encoded += self._event("response.done", response=envelope(response, self._items))
+        return encoded
 
     def _message(self, texts: Sequence[Text]) -> Item:
         return message_item(texts)

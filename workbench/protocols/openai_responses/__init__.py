@@ -174,11 +174,11 @@ class OpenAIResponses(CodecAdapter):
         """Recognise it by the items of ``input``, or of a text by other keys: embeddings have ``input``, too."""
         if not isinstance(value, dict) or any(key in value for key in _FOREIGN):
             return 0.0
-        said = value.get("input")
+        entries = value.get("input")
         hints = sum(key in value for key in _HINTS)
-        if isinstance(said, list) and said:
-            return 0.0 if not any(map(_is_item, said)) else 0.95 if all(map(_is_item, said)) else 0.8
-        if isinstance(said, str | list) or isinstance(value.get("prompt"), dict):
+        if isinstance(entries, list) and entries:
+            return 0.0 if not any(map(_is_item, entries)) else 0.95 if all(map(_is_item, entries)) else 0.8
+        if isinstance(entries, str | list) or isinstance(value.get("prompt"), dict):
             return min(0.5 + 0.2 * hints, 0.9) if hints else 0.0
         return 0.0
 
@@ -209,8 +209,8 @@ class OpenAIResponses(CodecAdapter):
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         before = self.decode_request(original)
         encoded = leaves.encode(request_nodes(before), request_nodes(request), original)
-        written = before if encoded == original else self.decode_request(encoded)
-        leaves.agree(written, settle_tools(request, before, written), READ)
+        after = before if encoded == original else self.decode_request(encoded)
+        leaves.agree(after, settle_tools(request, before, after), READ)
         return encoded
 
     def client_policies(self) -> tuple[type[Policy], ...]:

@@ -111,19 +111,19 @@ class ResponsesDialogue:
 
     def _steer(self, value: Value) -> Reaction:
         """The response that runs takes the input at once, or after its calls; one that is over takes none."""
-        parent, given = value.get("previous_response_id"), _items(value)
+        parent, items = value.get("previous_response_id"), _items(value)
         lane = next((lane for lane, response in self._running.items() if response.get("id") == parent), None)
-        told: Value = {"previous_response_id": parent}
-        if lane is None or not given:
-            text = "The response is not in progress." if given else "'input' has no message."
-            reason = error_of(text, "response_not_in_progress" if given else "invalid_input")
-            failed: Value = {"type": "response.steer.failed", **told, "error": reason}
+        members: Value = {"previous_response_id": parent}
+        if lane is None or not items:
+            text = "The response is not in progress." if items else "'input' has no message."
+            reason = error_of(text, "response_not_in_progress" if items else "invalid_input")
+            failed: Value = {"type": "response.steer.failed", **members, "error": reason}
             return Reaction((failed,), note=f"steering failed: {text}")
         if any(_is_call(item) for item in self._output.get(lane, ())):
-            self._steering.setdefault(str(parent), []).extend(given)
-            return Reaction(({"type": "response.steer.accepted", **told},))
+            self._steering.setdefault(str(parent), []).extend(items)
+            return Reaction(({"type": "response.steer.accepted", **members},))
         before = self._named[lane]
-        after = {**before, "input": [*_items(before), *self._output.get(lane, ()), *given]}
+        after = {**before, "input": [*_items(before), *self._output.get(lane, ()), *items]}
         self._named[lane] = after
         body = {key: member for key, member in after.items() if key not in _OF_LANE}
         return Reaction(lane=lane, stops=True, request=body)
@@ -162,15 +162,15 @@ class ResponsesDialogue:
 
     def _keep_items(self, name: str, output: JsonValue, lane: str) -> None:
         """Keep the items of a response; its last event may be without them."""
-        said = output if isinstance(output, list) and output else self._output.get(lane, [])
-        self._items[name] = [*self._input.get(lane, ()), *said]
+        items = output if isinstance(output, list) and output else self._output.get(lane, [])
+        self._items[name] = [*self._input.get(lane, ()), *items]
         if len(self._items) > _MOST_HELD:
             del self._items[next(iter(self._items))]
 
     def request_body(self, body: Value, lane: str) -> Value:
         """The request with the items of the response that it continues before its own."""
-        given = body.get("input", [])
-        own = given if isinstance(given, list) else [{"role": "user", "content": given}]
+        entries = body.get("input", [])
+        own = entries if isinstance(entries, list) else [{"role": "user", "content": entries}]
         parent = str(body.get("previous_response_id"))
         self._input[lane], self._output[lane] = [*self._items.get(parent, ()), *own], []
         dropped = _OF_SOCKET if parent in self._items else [key for key in _OF_SOCKET if key != "previous_response_id"]
@@ -194,8 +194,8 @@ class ResponsesDialogue:
 
 
 def _items(value: Value) -> list[JsonValue]:
-    given = value.get("input")
-    return given if isinstance(given, list) else [{"role": "user", "content": given}] if given else []
+    entries = value.get("input")
+    return entries if isinstance(entries, list) else [{"role": "user", "content": entries}] if entries else []
 
 
 def _is_call(item: JsonValue) -> TypeGuard[Value]:

@@ -27,7 +27,7 @@ _PIECE = regex.compile(
     r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])",
     re.IGNORECASE,
 )
-_TOLD = regex.compile(
+_WAIT = regex.compile(
     r"(?:try again|retry|retrying|wait|available again|resets?|reset)(?: \w+){0,3}? "
     r"((?:\d[\d.]{0,14} ?[a-z]{1,12}(?:,? (?:and )?)?){1,4})",
     re.IGNORECASE,
@@ -71,8 +71,8 @@ def reset(text: str, raw: JsonValue, headers: Headers | None) -> str:
     wait = told_wait(headers) if headers else None
     if wait is None:
         wait = next(_in_body(raw, DEEPEST_DETAIL), None)
-    if wait is None and (told := _TOLD.search(text)):
-        wait = duration(told[1])
+    if wait is None and (wait_text := _WAIT.search(text)):
+        wait = duration(wait_text[1])
     if wait is not None:
         return f"in {_show(wait)}"
     return next(_resets(headers), "") if headers else ""
@@ -196,16 +196,16 @@ class KnownRefusal:
 
     def says(self) -> str:
         """Description of the failure, with details of the error."""
-        said, values = self.kind.says, self.values
+        sentence, values = self.kind.says, self.values
         if self.kind.name == "context-length" and "found" in values:
-            said += f": {values['found']} tokens of {values['limit']}"
+            sentence += f": {values['found']} tokens of {values['limit']}"
         elif self.kind.name == "context-length" and "over" in values:
-            said += f": {values['over']} tokens over the limit"
+            sentence += f": {values['over']} tokens over the limit"
         elif self.kind.at in ("model", "url") and (named := values.get(self.kind.at)):
-            said += f": '{named[:200]}'"
+            sentence += f": '{named[:200]}'"
         if "reset" in values:
-            said += f", reset {values['reset']}"
-        return said
+            sentence += f", reset {values['reset']}"
+        return sentence
 
 
 def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -> KnownRefusal | None:
@@ -243,17 +243,19 @@ def classify(
         words: its codes and types.
         raw: the parsed body, in which waits are looked for.
     """
-    said = _plain(text)
-    given = [word for whole in words for word in (whole, *re.split(r"[/#:]", whole))]
-    given += [found[1] for found in _NAMED.finditer(said)]
-    found = _find(said, given, status or _status_in(said))
+    plain_text = _plain(text)
+    word_list = [word for whole in words for word in (whole, *re.split(r"[/#:]", whole))]
+    word_list += [found[1] for found in _NAMED.finditer(plain_text)]
+    found = _find(plain_text, word_list, status or _status_in(plain_text))
     if found is None:
-        return _of_statement(said)
-    kind, by, told, source, values = found
-    known = {**values, **_values(kind, said)}
-    if kind.again is RetryAdvice.LATER and (over := reset(said, raw, headers)):
+        return _of_statement(plain_text)
+    kind, by, grounds, source, values = found
+    known = {**values, **_values(kind, plain_text)}
+    if kind.again is RetryAdvice.LATER and (over := reset(plain_text, raw, headers)):
         known["reset"] = over
-    return KnownRefusal(kind, by, told, known, _speaker(said), source, _rule_of(kind, said.translate(_SMALL)))
+    return KnownRefusal(
+        kind, by, grounds, known, _speaker(plain_text), source, _rule_of(kind, plain_text.translate(_SMALL))
+    )
 
 
 def _rule_of(kind: RefusalKind, small: str) -> str:
@@ -293,11 +295,11 @@ def speaker_of(text: str) -> Speaker:
     return _speaker(_plain(text))
 
 
-def _find(text: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
+def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
     known, small = table(), text.translate(_SMALL)
     for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
         if patterns is None:
-            code = next((w for w in (*given, *_identifiers(text)) if w.lower() in known.codes), None)
+            code = next((w for w in (*words, *_identifiers(text)) if w.lower() in known.codes), None)
             if code:
                 return known.codes[code.lower()], by, code, "", {}
             continue
@@ -305,11 +307,11 @@ def _find(text: str, given: list[str], status: int) -> tuple[RefusalKind, str, s
             if hit := pattern.search(small):
                 values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
                 return kind, by, text[slice(*hit.span())], source, values
-    worded = [w for w in given if w.lower() in known.words]
+    worded = [w for w in words if w.lower() in known.words]
     word = next((w for w in worded if known.words[w.lower()].name != REFUSED), next(iter(worded), None))
     if word and not (status in known.statuses and known.words[word.lower()].name == REFUSED):
         return known.words[word.lower()], "word", word, "", {}
-    numbers = [status, *(int(w) for w in given if re.fullmatch(r"[45]\d\d", w))]
+    numbers = [status, *(int(w) for w in words if re.fullmatch(r"[45]\d\d", w))]
     number = next((n for n in numbers if n in known.statuses), None)
     if number is not None:
         return known.statuses[number], "status", str(number), "", {}

@@ -109,11 +109,11 @@ def complaint_in(small: str) -> Complaint | None:
     for pattern, validator in table.readers:
         for found in pattern.finditer(small):
             place = _place(found)
-            said = _sentence(small, found, is_before=pattern in table.before)
-            fault = next((name for test, name in table.faults if test.search(said)), "")
+            sentence = _sentence(small, found, is_before=pattern in table.before)
+            fault = next((name for test, name in table.faults if test.search(sentence)), "")
             short = _without_roots(place, table.roots)
             rows = (row for row in table.rules if row.document == document and fault in row.faults)
-            rule = next((row.rule for row in rows if _fits(row, short, said)), "")
+            rule = next((row.rule for row in rows if _fits(row, short, sentence)), "")
             if rule:
                 return Complaint(validator, place, fault, rule, document)
             first = first or (Complaint(validator, place, fault, "", document) if fault else None)

@@ -52,13 +52,13 @@ class LengthBody:
     good = _NOTHING
 
     def __init__(self, length: int) -> None:
-        self._left = length
+        self._remaining = length
         self.is_done = length == 0
 
     def feed(self, data: bytes) -> FeedResult:
-        wire = data[: self._left]
-        self._left -= len(wire)
-        self.is_done = self._left == 0
+        wire = data[: self._remaining]
+        self._remaining -= len(wire)
+        self.is_done = self._remaining == 0
         return FeedResult(wire, (wire,) if wire else (), data[len(wire) :])
 
 
@@ -89,32 +89,32 @@ class ChunkedBody:
         self.is_done = False
         self.good = _NOTHING
         self._at = _ChunkPart.SIZE
-        self._left = 0
-        self._held = bytearray()
+        self._remaining = 0
+        self._buffer = bytearray()
         self._trailer_size = 0
 
     def feed(self, data: bytes) -> FeedResult:
-        if self._held:
+        if self._buffer:
             if self._goes_on(data):
-                self._held += data
+                self._buffer += data
                 return _NOTHING
-            data = bytes(self._held) + data
+            data = bytes(self._buffer) + data
         pieces: list[bytes] = []
         pos = _whole_chunks(data, pieces) if self._at is _ChunkPart.SIZE else 0
         if pos < len(data):
             pos = self._parts(data, pos, pieces)
-        self._held = bytearray() if self.is_done or pos == len(data) else bytearray(data[pos:])
+        self._buffer = bytearray() if self.is_done or pos == len(data) else bytearray(data[pos:])
         return FeedResult(data[:pos], pieces, data[pos:] if self.is_done else b"")
 
     def _parts(self, data: bytes, pos: int, pieces: list[bytes]) -> int:
         """Process parts of chunks; return where the first incomplete line begins."""
         while pos < len(data) and not self.is_done:
             if self._at is _ChunkPart.DATA:
-                piece = data[pos : pos + self._left]
+                piece = data[pos : pos + self._remaining]
                 pieces.append(piece)
                 pos += len(piece)
-                self._left -= len(piece)
-                if not self._left:
+                self._remaining -= len(piece)
+                if not self._remaining:
                     self._at = _ChunkPart.DATA_END
             elif end := self._good_line(data, pos, pieces):
                 pos = end
@@ -125,7 +125,7 @@ class ChunkedBody:
     def _goes_on(self, data: bytes) -> bool:
         """True if this is more of a held line, without its end: the line need not be parsed again."""
         is_line = self._at in (_ChunkPart.SIZE, _ChunkPart.TRAILER)
-        return is_line and b"\n" not in data and len(self._held) + len(data) <= MAX_CHUNK_LINE
+        return is_line and b"\n" not in data and len(self._buffer) + len(data) <= MAX_CHUNK_LINE
 
     def _good_line(self, data: bytes, pos: int, pieces: Sequence[bytes]) -> int:
         try:
@@ -152,8 +152,8 @@ class ChunkedBody:
             if data.find(b"\n", pos) >= 0 or len(data) - pos > MAX_CHUNK_LINE:
                 raise BadMessage("not a chunk size", found=data[pos : pos + 40])
             return 0
-        self._left = int(matched[1], 16)
-        self._at = _ChunkPart.DATA if self._left else _ChunkPart.TRAILER
+        self._remaining = int(matched[1], 16)
+        self._at = _ChunkPart.DATA if self._remaining else _ChunkPart.TRAILER
         return matched.end()
 
     def _trailer(self, data: bytes, pos: int, end: int) -> int:

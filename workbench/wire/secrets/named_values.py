@@ -202,10 +202,10 @@ def find_named(text: bytes) -> Iterator[ShapedSecret]:
 
 def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) -> Iterator[ShapedSecret]:
     """The value after a name and its separator."""
-    told = _read_name(text, mark, sign)
-    if told is None:
+    name_parts = _read_name(text, mark, sign)
+    if name_parts is None:
         return
-    name, kind, style = told
+    name, kind, style = name_parts
     start = sign.end()
     quote = text[start - 1 : start] if sign["open"] else b""
     if kind is Family.COOKIE:
@@ -222,15 +222,15 @@ def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) ->
     value = short.match(text, start)
     if value is None:
         return
-    end, held = value.end(), value[0]
+    end, text_found = value.end(), value[0]
     if style is Style.BARE and text[end : end + 1] in (b"(", b"["):
         return
-    if kind is Family.TOKEN and is_uuid(held) and not name.isupper():
+    if kind is Family.TOKEN and is_uuid(text_found) and not name.isupper():
         return
-    if held != name and is_secret(held.rstrip(b",;"), kind, style) and not _describes(text, end):
+    if text_found != name and is_secret(text_found.rstrip(b",;"), kind, style) and not _describes(text, end):
         if end - start >= _MOST and (whole := rest.match(text, start)):
             end = max(end, whole.end())
-        yield ShapedSecret(start, end - (len(held) - len(held.rstrip(b",;"))), kind_of(name))
+        yield ShapedSecret(start, end - (len(text_found) - len(text_found.rstrip(b",;"))), kind_of(name))
 
 
 def _read_name(text: bytes, mark: int, sign: re.Match[bytes]) -> _NamedValue | None:

@@ -206,7 +206,7 @@ _PAIRS: Final = frozenset(
     "".join(_COMMON.split())[n : n + 2].encode() for n in range(0, len("".join(_COMMON.split())), 2)
 )
 """The 200 letter pairs that make nine tenths of words in programs: three in ten of all."""
-_SPOKEN: Final = 0.6
+_LEAST_PAIR_SHARE: Final = 0.6
 """Share of such pairs from which letters count as words.
 
 Of names in programs 0.2 % have less, of 20 random characters 0.1 % have more.
@@ -323,7 +323,7 @@ def _is_no_word(letters: bytes) -> bool:
 def _is_wordlike(segments: list[bytes]) -> bool:
     """True if most letter pairs are those of words."""
     pairs = [segment[n : n + 2].lower() for segment in segments for n in range(len(segment) - 1)]
-    return sum(pair in _PAIRS for pair in pairs) >= _SPOKEN * len(pairs)
+    return sum(pair in _PAIRS for pair in pairs) >= _LEAST_PAIR_SHARE * len(pairs)
 
 
 def _is_path(value: bytes) -> bool:

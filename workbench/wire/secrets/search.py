@@ -73,8 +73,8 @@ def may_have(text: bytes) -> bool:
 
     Of texts with line ends between them it is false only if it is false of each.
     """
-    meant = view(text).replace(FILL, b"")
-    return _RUN in meant.translate(BASE64) or _SIGNS.is_in(meant.lower())
+    plain = view(text).replace(FILL, b"")
+    return _RUN in plain.translate(BASE64) or _SIGNS.is_in(plain.lower())
 
 
 def search(text: bytes, seen: Collection[bytes] = ()) -> Iterator[Secret]:
@@ -88,10 +88,10 @@ def has_known(text: bytes, known: Collection[bytes]) -> bool:
 
 
 def _has_known(text: bytes, known: Collection[bytes], depth: int) -> bool:
-    meant = view(text).replace(FILL, b"")
-    if any(secret in text or secret in meant for secret in known):
+    plain = view(text).replace(FILL, b"")
+    if any(secret in text or secret in plain for secret in known):
         return True
-    sealed = (b"".join(meant[start:end] for start, end in lines) for lines in _sealed_texts(meant))
+    sealed = (b"".join(plain[start:end] for start, end in lines) for lines in _sealed_texts(plain))
     return depth < _DEEPEST and any(
         _has_known(opened.text, known, depth + 1) for run in sealed if (opened := _inner_text(run)) is not None
     )
@@ -99,15 +99,15 @@ def _has_known(text: bytes, known: Collection[bytes], depth: int) -> bool:
 
 def _all(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
     yield from _find_known(text, seen)
-    written = view(text)
-    meant = written.replace(FILL, b"") if FILL in written else written
-    found = [*_find_direct(meant, seen if meant is not text else ())]
+    whole = view(text)
+    plain = whole.replace(FILL, b"") if FILL in whole else whole
+    found = [*_find_direct(plain, seen if plain is not text else ())]
     if depth < _DEEPEST:
-        found += _find_encoded(meant, seen, depth)
-    if meant is written or not found:
+        found += _find_encoded(plain, seen, depth)
+    if plain is whole or not found:
         yield from found
         return
-    places = [n for n, char in enumerate(written) if char != FILL[0]]
+    places = [n for n, char in enumerate(whole) if char != FILL[0]]
     for start, end, kind in found:
         yield Secret(places[start - 1] + 1 if start else 0, places[end - 1] + 1, kind)
 
@@ -161,14 +161,14 @@ def _inner_text(sealed: bytes) -> _InnerText | None:
 
 def _sealed_texts(text: bytes) -> Iterator[list[tuple[int, int]]]:
     """Runs of base64; consecutive lines of one text together."""
-    done = 0
+    searched_to = 0
     for start, end in runs(text, BASE64, _HEAD):
-        if start < done:
+        if start < searched_to:
             continue
         lines = [(start, end)]
         if _LINE[0] <= end - start <= _LINE[1] and text[end : end + 1] in (b"\n", b"\r"):
             lines += _more_lines(text, end, end - start)
-        done = lines[-1][1]
+        searched_to = lines[-1][1]
         yield lines
 
 
@@ -204,10 +204,10 @@ def _is_text(inner: bytes) -> bool:
     if _TEXT.match(inner):
         return True
     try:
-        said = codecs.utf_8_decode(inner)[0]
+        characters = codecs.utf_8_decode(inner)[0]
     except UnicodeDecodeError:
         return False
-    return 2 * sum(map(str.isascii, said[:_HEAD])) > len(said[:_HEAD]) and not _CONTROLS.search(said)
+    return 2 * sum(map(str.isascii, characters[:_HEAD])) > len(characters[:_HEAD]) and not _CONTROLS.search(characters)
 
 
 def _of_digits(sealed: bytes) -> bytes | None:

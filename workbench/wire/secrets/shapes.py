@@ -185,7 +185,7 @@ _AZURE: Final = regex.compile(
 )
 """Keys of Azure services; each has four letters for its service."""
 _LONGEST_OF_AZURE: Final = 90
-_LEFT: Final = b".:~!/-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_LEFT_CHARACTERS: Final = b".:~!/-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _JOINTS: Final = (b".", b":", b"~", b"!")
 _RIGHT: Final = regex.compile(rb"[\w.:~!+/=-]*+")
 _SHORTEST_JOINED: Final = 23
@@ -242,15 +242,15 @@ class ShapedSecret(NamedTuple):
 
 def find_shaped(text: bytes) -> Iterator[ShapedSecret]:
     """Secrets of a view that are identified by their shape."""
-    done, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
+    found_end, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
     for start, end in runs(text, BASE64, SHORTEST):
         word = text[start - 1 : end + 1]
-        if start < done or word in plain:
+        if start < found_end or word in plain:
             continue
         for found in _in_run(text, start, end):
-            done = found.end
+            found_end = found.end
             yield found
-        if start >= done and len(word) < 64 and _is_plain(word):
+        if start >= found_end and len(word) < 64 and _is_plain(word):
             plain.add(word)
     yield from _hooks(text)
     yield from private_keys(text)
@@ -313,7 +313,7 @@ def _is_varied(word: bytes) -> bool:
 
 def _join(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     before, right = text[max(0, start - _WIDEST_JOINT) : start], _RIGHT.match(text, end, end + _FURTHEST)
-    first, last = start - len(before) + len(before.rstrip(_LEFT)), right.end() if right else end
+    first, last = start - len(before) + len(before.rstrip(_LEFT_CHARACTERS)), right.end() if right else end
     if last - first < _SHORTEST_JOINED:
         return
     for found in _JOINED.finditer(text, first, last):

@@ -31,7 +31,7 @@ _PIECE: Final = regex.compile(
 """Starts with one literal byte, which makes the search 2.5 times as fast as one that also stops at line ends."""
 _MESSAGE: Final = b":event-type"
 """Header that each message of an AWS event stream has."""
-_KEPT: Final = 600
+_TAIL_LENGTH: Final = 600
 """Bytes of already written text that are kept, because they may have a name before its value."""
 
 _RUN: Final = bytes(sorted({*b"+/.:~=@%_-\x7f", *range(48, 58), *range(65, 91), *range(97, 123)}))
@@ -51,7 +51,7 @@ class SplitSecret(NamedTuple):
 
     ranges: tuple[Range, ...]
     secret: bytes
-    written: int
+    written_length: int
     kind: str
 
 
@@ -70,9 +70,9 @@ class StreamedTexts:
             joined = tail + b"".join(stream[start:end] for start, end in ranges)
             for start, end, kind in find(joined, seen):
                 if end > len(tail):
-                    gone = max(len(tail) - start, 0)
-                    cut = tuple(_ranges(ranges, start + gone - len(tail), end - len(tail)))
-                    yield SplitSecret(cut, joined[start:end], gone, kind)
+                    overlap = max(len(tail) - start, 0)
+                    cut = tuple(_ranges(ranges, start + overlap - len(tail), end - len(tail)))
+                    yield SplitSecret(cut, joined[start:end], overlap, kind)
 
     def settled_length(self, stream: bytes, seen: Collection[bytes]) -> int:
         """Length of the next part, in whole lines, without a piece of a possible secret."""
@@ -82,15 +82,15 @@ class StreamedTexts:
             joined = tail + b"".join(stream[start:end] for start, end in ranges)
             at = max(open_from(joined, seen), len(tail))
             if at < len(joined):
-                begun = next(_ranges(ranges, at - len(tail), len(joined) - len(tail)))[0]
-                least = min(least, stream.rfind(b"\n", 0, begun) + 1)
+                first_open = next(_ranges(ranges, at - len(tail), len(joined) - len(tail)))[0]
+                least = min(least, stream.rfind(b"\n", 0, first_open) + 1)
         return least
 
     def advance(self, stream: bytes) -> None:
         """Advance by this part, which was searched and written."""
         for key, ranges in self._pieces_of(stream).items():
             joined = self.tails.get(key, b"") + b"".join(stream[start:end] for start, end in ranges)
-            self.tails[key] = joined[-_KEPT:]
+            self.tails[key] = joined[-_TAIL_LENGTH:]
 
     def _pieces_of(self, stream: bytes) -> dict[Key, list[Range]]:
         """The text pieces of a part, which is read once for the three questions that follow each other."""
@@ -108,11 +108,11 @@ def _pieces(stream: bytes) -> dict[Key, list[Range]]:
         if stream.find(b"\n", end, start) >= 0 or (is_aws and stream.find(_MESSAGE, end, start) >= 0):
             numbers.clear()
         end = last
-        number, name, said = match.groups()
+        number, name, piece = match.groups()
         if name is None:
             numbers.append(number)
-        elif said:
-            found.setdefault((name, *numbers), []).append((last - 1 - len(said), last - 1))
+        elif piece:
+            found.setdefault((name, *numbers), []).append((last - 1 - len(piece), last - 1))
     return found
 
 
@@ -126,15 +126,15 @@ def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
 
 def open_from(text: bytes, seen: Collection[bytes]) -> int:
     """Offset in a growing text where a possible secret starts; its length if there is none."""
-    meant = view(text)
-    start = len(meant.rstrip(_RUN))
-    word = meant[len(meant.rstrip(_WORD)) :]
-    is_begun = len(meant) - start >= _LONG or (word and begins_key(word))
+    plain = view(text)
+    start = len(plain.rstrip(_RUN))
+    word = plain[len(plain.rstrip(_WORD)) :]
+    is_begun = len(plain) - start >= _LONG or (word and begins_key(word))
     opens = [start] if is_begun else [len(text)]
     behind = max(0, start - _AROUND)
-    if named := _NAMED.search(meant, behind, start) or _NAMED.search(meant, behind):
+    if named := _NAMED.search(plain, behind, start) or _NAMED.search(plain, behind):
         opens.append(named.start("value"))
-    if (key := open_key(meant, len(meant))) is not None:
+    if (key := open_key(plain, len(plain))) is not None:
         opens.append(key)
     for secret in seen:
         size = next((n for n in range(min(len(secret), len(text)), 2, -1) if text.endswith(secret[:n])), 0)

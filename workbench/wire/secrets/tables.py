@@ -38,24 +38,24 @@ class Tables:
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._read: list[tuple[int, int]] = []
-        self._taken = self._end = 0
+        self._read_to = self._end = 0
 
     def under(self, after: int) -> Iterator[ShapedSecret]:
         """Secrets below the row of names in which a name ends at an offset, if ``HEAD`` matches."""
         text = self._text
-        if self._is_read(after) or (begun := self._begin(after)) is None:
+        if self._is_read(after) or (bounds := self._begin(after)) is None:
             return
-        start, end = begun
+        start, end = bounds
         head = _ROW.match(text, start, min(start + _LONGEST_ROW, end))
         if head is None or after > head.end():
             return
         sign = next((sign for sign in _SIGNS if sign in head[0]), b"")
         columns = list(_columns(head[0].split(sign), sign)) if sign else []
-        self._taken = head.end()
+        self._read_to = head.end()
         if columns:
             yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
             yield ShapedSecret(start, self._end, REACH)
-        insort(self._read, (start, self._taken))
+        insort(self._read, (start, self._read_to))
 
     def _is_read(self, offset: int) -> bool:
         """True in a row that was read, as a row of names or of values."""
@@ -87,7 +87,7 @@ class Tables:
                 continue
             if row[0].count(sign) != width:
                 return
-            self._taken = at
+            self._read_to = at
             cells = row[0].split(sign)
             for index, kind in columns:
                 value = cells[index].strip(_AROUND)

@@ -22,15 +22,15 @@ _PERCENT: Final = regex.compile(rb"%(?:[2-7][0-9a-fA-F]|0[9aAdD])")
 _ENTITY: Final = regex.compile(rb"&(?:quot|apos|amp|#39|#34|#x27|#x22);")
 _ENTITIES: Final = {b"&quot;": b'"', b"&apos;": b"'", b"&amp;": b"&", b"&#39;": b"'", b"&#34;": b'"'}
 _ENTITIES_IN_HEX: Final = {b"&#x27;": b"'", b"&#x22;": b'"'}
-_HIDDEN: Final = b"&;,#"
+_INVISIBLE: Final = b"&;,#"
 """Characters that would end a parameter's value if they were not encoded."""
 
 
 def view(text: bytes) -> bytes:
     """The text with escapes decoded; same length."""
     if b"\\" in text:
-        for written, meant in _LINE_ENDS:
-            text = text.replace(written, meant)
+        for ending, newline in _LINE_ENDS:
+            text = text.replace(ending, newline)
         if b"\\u00" in text:
             text = _UNICODE.sub(_of_unicode, text)
         if b"\\/" in text:
@@ -56,7 +56,7 @@ def _of_slash(found: re.Match[bytes]) -> bytes:
 
 def _of_percent(found: re.Match[bytes]) -> bytes:
     char = bytes((int(found[0][1:], 16),))
-    return FILL * 3 if char in _HIDDEN else _fill(found[0], char)
+    return FILL * 3 if char in _INVISIBLE else _fill(found[0], char)
 
 
 def _of_entity(found: re.Match[bytes]) -> bytes:

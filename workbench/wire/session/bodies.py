@@ -77,15 +77,19 @@ class BodyStore:
     def cut(self, raw: bytes) -> CutBody:
         """Cut a request body without content coding."""
         repeated = self._earlier.closest(raw) if len(raw) >= pieces.SMALL else None
-        kept = _count_common(repeated) if repeated else 0
-        fresh = _cut_rest(raw[repeated.before.known.ends[kept - 1] :], kept) if repeated and kept else None
+        repeated_count = _count_common(repeated) if repeated else 0
+        fresh = (
+            _cut_rest(raw[repeated.before.known.ends[repeated_count - 1] :], repeated_count)
+            if repeated and repeated_count
+            else None
+        )
         if repeated is None or fresh is None:
             fresh = pieces.cut(JsonIndex(raw))
             return CutBody(raw, fresh, list(accumulate(map(len, fresh))), repeated=repeated)
         stored = repeated.before.known
-        ends = list(accumulate(map(len, fresh), initial=stored.ends[kept - 1]))[1:]
+        ends = list(accumulate(map(len, fresh), initial=stored.ends[repeated_count - 1]))[1:]
         last = _ids_of_end(repeated, ends)
-        return CutBody(raw, fresh, [*stored.ends[:kept], *ends], stored.ids[:kept], last, repeated)
+        return CutBody(raw, fresh, [*stored.ends[:repeated_count], *ends], stored.ids[:repeated_count], last, repeated)
 
     def store(self, body: CutBody) -> int:
         """Id of a body, which is written unless it is in the file. Raises SessionFormatError if it is too large."""
@@ -131,12 +135,12 @@ def whole(raw: bytes) -> CutBody:
     return CutBody(raw, [raw] if raw else [], [len(raw)])
 
 
-def _cut_rest(rest: bytes, kept: int) -> list[bytes] | None:
+def _cut_rest(rest: bytes, repeated_count: int) -> list[bytes] | None:
     """Pieces of a body after so many of them; None if it must be cut as a whole."""
-    lead = _IN_LIST if kept % 2 else _BEHIND_ELEMENT
-    made = pieces.cut(JsonIndex(lead + rest), least=0)
-    made = made[1 if kept % 2 else 2 :]
-    return made if sum(map(len, made)) == len(rest) else None
+    lead = _IN_LIST if repeated_count % 2 else _BEHIND_ELEMENT
+    index = pieces.cut(JsonIndex(lead + rest), least=0)
+    index = index[1 if repeated_count % 2 else 2 :]
+    return index if sum(map(len, index)) == len(rest) else None
 
 
 def _keep(cache: dict[bytes, int], digest: bytes, id: int) -> None:

@@ -105,10 +105,10 @@ def about(db: sqlite3.Connection) -> Mapping[str, str]:
     """Metadata of the session's maker."""
     try:
         found = db.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()
-        said = loads(encode(values.text(found[0]))) if found else None
+        about_json = loads(encode(values.text(found[0]))) if found else None
     except (*FAULTS, WireError, SessionFormatError):
-        said = None
-    return {k: v for k, v in said.items() if isinstance(v, str)} if isinstance(said, dict) else {}
+        about_json = None
+    return {k: v for k, v in about_json.items() if isinstance(v, str)} if isinstance(about_json, dict) else {}
 
 
 def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:

@@ -114,9 +114,9 @@ def expand(data: bytes, size: int) -> bytes:
     import zstandard
 
     try:
-        said = zstandard.frame_content_size(data)  # what a frame says of itself outranks the limit it is given
-        if said not in (-1, size):
-            raise SessionFormatError(f"a piece claims {said:,} bytes, but {size:,} were stored")
+        frame_size = zstandard.frame_content_size(data)  # what a frame says of itself outranks the limit it is given
+        if frame_size not in (-1, size):
+            raise SessionFormatError(f"a piece claims {frame_size:,} bytes, but {size:,} were stored")
         plain = _decompressor().decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         raise SessionFormatError(f"a piece of {size:,} bytes cannot be decompressed ({error})") from error
@@ -221,19 +221,21 @@ class PieceRuns:
             SessionFormatError: a piece cannot be read.
         """
         run, shared = self._find(steps)
-        kept = min(shared, len(steps) // 8 - 1)  # the last piece is the end of the body, which no longer body has
-        ids = ids_of(steps[8 * kept :], run.ids[kept - 1] if kept else 0)
-        left, found = size - run.end(kept), list[bytes]()
+        shared_pieces = min(
+            shared, len(steps) // 8 - 1
+        )  # the last piece is the end of the body, which no longer body has
+        ids = ids_of(steps[8 * shared_pieces :], run.ids[shared_pieces - 1] if shared_pieces else 0)
+        missing, found = size - run.end(shared_pieces), list[bytes]()
         for piece_id in ids:
             found.append(read(piece_id))
-            left -= len(found[-1])
-            if left < 0 or not found[-1]:
+            missing -= len(found[-1])
+            if missing < 0 or not found[-1]:
                 break
-        if left or len(found) < len(ids):
+        if missing or len(found) < len(ids):
             return None
-        if kept < len(run.pieces):
-            run = run.fork(kept)
-        run.extend(ids[:-1], steps[8 * kept : -8], found[:-1])
+        if shared_pieces < len(run.pieces):
+            run = run.fork(shared_pieces)
+        run.extend(ids[:-1], steps[8 * shared_pieces : -8], found[:-1])
         self._keep(run)
         return PiecedText(run, len(run.pieces), found[-1])
 

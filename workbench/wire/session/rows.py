@@ -151,9 +151,11 @@ def side(row: Row) -> SideRow:
 
 def head(data: bytes) -> HeadRow:
     """Read the start of a request or response."""
-    said = values.members(loads(data))
+    members = values.members(loads(data))
     return HeadRow(
-        values.text(said.get("version")), values.text(said.get("reason", "")), values.headers(said.get("headers"))
+        values.text(members.get("version")),
+        values.text(members.get("reason", "")),
+        values.headers(members.get("headers")),
     )
 
 
@@ -167,8 +169,8 @@ def _check(columns: Mapping[str, _CheckedColumn], row: Row) -> Row:
     try:
         return [v if type(v) in plain else check(v) for (check, plain), v in zip(wanted, row, strict=True)]
     except SessionFormatError as error:
-        given = zip(columns.items(), row, strict=True)
-        wrong = next(name for (name, column), value in given if not _holds(column.check, value))
+        pairs = zip(columns.items(), row, strict=True)
+        wrong = next(name for (name, column), value in pairs if not _holds(column.check, value))
         raise SessionFormatError(f"its {wrong}: {error.what}") from error
 
 

@@ -191,8 +191,8 @@ class SqliteSession:
         query = "SELECT seq FROM exchange WHERE state = ? ORDER BY seq"
         with readable(self.path), self._snapshot():
             found = [seq for (seq,) in self._db.execute(query, (State.OPEN,)) if seq in known]
-            left = [seq for seq in found if writers.owner(self._db, seq) not in self.writers]
-        yield from ((seq, self.exchange(known[seq])) for seq in left)
+            open_numbers = [seq for seq in found if writers.owner(self._db, seq) not in self.writers]
+        yield from ((seq, self.exchange(known[seq])) for seq in open_numbers)
 
     def _rows(self) -> Iterator[Row]:
         """Readable rows: all at once, or one by one if a row cannot be read."""

@@ -110,16 +110,16 @@ def save(
     os.close(handle)
     try:
         form_written = text if is_text else writer
-        written = form_written.write(map(count.prepare, exchanges), Path(name), about, id or uuid.uuid4().hex)
+        exchange_count = form_written.write(map(count.prepare, exchanges), Path(name), about, id or uuid.uuid4().hex)
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
-        for left in (name, f"{name}-wal", f"{name}-shm"):
-            Path(left).unlink(missing_ok=True)
+        for leftover in (name, f"{name}-wal", f"{name}-shm"):
+            Path(leftover).unlink(missing_ok=True)
         if isinstance(error, sqlite3.Error):
             raise OSError(errno.EIO, f"cannot be written ({error})", str(path)) from error
         raise
-    return SaveResult(written, path.stat().st_size, count.redactions, tuple(count.damage))
+    return SaveResult(exchange_count, path.stat().st_size, count.redactions, tuple(count.damage))
 
 
 def copied_id(session: Session) -> str:

@@ -84,8 +84,8 @@ def _head(line: bytes, name: str) -> tuple[int, str, Mapping[str, str]]:
         raise SessionFormatError("the first line is not a text session header", where=f"{name}, line 1")
     if version > VERSION:
         raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update Workbench")
-    said = about.items() if isinstance(about, dict) else ()
-    return version, valid_id(head.get("id", "")), {key: value for key, value in said if isinstance(value, str)}
+    members = about.items() if isinstance(about, dict) else ()
+    return version, valid_id(head.get("id", "")), {key: value for key, value in members if isinstance(value, str)}
 
 
 def _current(line: dict[str, JsonValue], version: int) -> dict[str, JsonValue]:

@@ -49,7 +49,7 @@ class GuardedConnection(sqlite3.Connection):
     """A connection to an untrusted file; each statement has a step limit that depends on the file size."""
 
     _most = LEAST_STEPS
-    _left = LEAST_STEPS
+    _steps_left = LEAST_STEPS
 
     def guard(self, path: Path) -> None:
         """Set the limits for a file."""
@@ -72,12 +72,12 @@ class GuardedConnection(sqlite3.Connection):
 
     def execute(self, *words: Any) -> sqlite3.Cursor:
         """Start a statement with the full step limit."""
-        self._left = self._most
+        self._steps_left = self._most
         return super().execute(*words)
 
     def _look(self) -> bool:
-        self._left -= _LOOKS
-        return self._left < 0
+        self._steps_left -= _LOOKS
+        return self._steps_left < 0
 
 
 @contextmanager
@@ -103,11 +103,11 @@ def check_schema(db: sqlite3.Connection, path: Path) -> None:
         found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100").fetchall()
     ours = _tables()
     seen: set[str] = set()
-    for kind, name, table, made in found:
+    for kind, name, table, sql in found:
         is_ours = kind == "table" and name == table and name in ours and name not in seen
-        if is_ours and isinstance(made, str) and _plain(made) == ours[name]:
+        if is_ours and isinstance(sql, str) and _plain(sql) == ours[name]:
             seen.add(name)
-        elif kind != "index" or made is not None or table not in ours:  # SQLite's own: what a key is looked up by
+        elif kind != "index" or sql is not None or table not in ours:  # SQLite's own: what a key is looked up by
             raise SessionFormatError(
                 f"{_NOT_OURS}: it has a {kind} {name!r} that Workbench did not create", where=str(path)
             )
@@ -125,9 +125,11 @@ def _tables() -> Mapping[str, str]:
     """Table name → its SQL, as SQLite keeps it."""
     with sqlite3.connect(":memory:") as db:
         db.executescript(schema())
-        made = {name: _plain(sql) for name, sql in db.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")}
+        statements = {
+            name: _plain(sql) for name, sql in db.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")
+        }
     db.close()
-    return made
+    return statements
 
 
 def _plain(sql: str) -> str:

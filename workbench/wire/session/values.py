@@ -96,7 +96,7 @@ def several(value: JsonValue) -> Sequence[JsonValue]:
 
 def headers(value: JsonValue) -> Headers:
     """Check pairs of texts."""
-    return Headers(tuple((text(name), text(said)) for name, said in _rows(value, 2, "headers")))
+    return Headers(tuple((text(name), text(field_value)) for name, field_value in _rows(value, 2, "headers")))
 
 
 def redactions(value: JsonValue) -> tuple[Redaction, ...]:
@@ -129,5 +129,5 @@ def _one_of(words: Mapping[str, _Value], value: JsonValue) -> _Value:
 
 
 def _refuse(value: object, wanted: str) -> SessionFormatError:
-    said = str(value)[:20] if isinstance(value, float | bool) else type(value).__name__
-    return SessionFormatError(f"{wanted} expected, not {said}")
+    shown_value = str(value)[:20] if isinstance(value, float | bool) else type(value).__name__
+    return SessionFormatError(f"{wanted} expected, not {shown_value}")

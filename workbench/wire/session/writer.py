@@ -182,10 +182,10 @@ class SessionWriter:
     def say(self, about: Mapping[str, str]) -> None:
         """Add metadata of the session; an empty value removes a key."""
         with self._transaction():
-            said = {word: value for word, value in {**opening.about(self._db), **about}.items() if value}
+            members = {word: value for word, value in {**opening.about(self._db), **about}.items() if value}
             self._db.execute("DELETE FROM meta WHERE key = 'about'")
-            if said:
-                self._db.execute("INSERT INTO meta VALUES ('about', ?)", (_json(said),))
+            if members:
+                self._db.execute("INSERT INTO meta VALUES ('about', ?)", (_json(members),))
 
     def announce(self, about: Mapping[str, str]) -> None:
         """Replace the metadata that holds while this writer is running."""

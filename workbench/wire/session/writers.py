@@ -126,11 +126,11 @@ def file_of(path: Path) -> str:
 
 def merge_about(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]:
     """Statements about a session, of its maker and its running writers; several values of a key are joined."""
-    said: dict[str, dict[str, None]] = {}
+    merged: dict[str, dict[str, None]] = {}
     for words in writers.values():
         for word, value in words.items():
-            said.setdefault(word, {})[value] = None
-    return {**about, **{word: " · ".join(values) for word, values in said.items()}}
+            merged.setdefault(word, {})[value] = None
+    return {**about, **{word: " · ".join(values) for word, values in merged.items()}}
 
 
 def _is_there(writer_row: _WriterRow, file: str) -> bool:
@@ -138,8 +138,8 @@ def _is_there(writer_row: _WriterRow, file: str) -> bool:
 
 
 def _note(db: sqlite3.Connection, one: str, writer_row: _WriterRow) -> None:
-    told = json.dumps({**writer_row._asdict(), "about": dict(writer_row.about)})
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writer {one}", told))
+    text = json.dumps({**writer_row._asdict(), "about": dict(writer_row.about)})
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writer {one}", text))
 
 
 def _writer_rows(db: sqlite3.Connection) -> Iterator[tuple[str, _WriterRow]]:
@@ -151,9 +151,9 @@ def _writer_rows(db: sqlite3.Connection) -> Iterator[tuple[str, _WriterRow]]:
 def _read(value: object) -> _WriterRow:
     """Content of a writer's row; None if another version wrote it."""
     try:
-        said = values.members(loads(encode(values.text(value))))
-        about = values.members(said.get("about"))
-        mark, file = values.text(said.get("mark")), values.text(said.get("file"))
-        return _WriterRow(mark, file, {word: values.text(told) for word, told in about.items()})
+        members = values.members(loads(encode(values.text(value))))
+        about = values.members(members.get("about"))
+        mark, file = values.text(members.get("mark")), values.text(members.get("file"))
+        return _WriterRow(mark, file, {word: values.text(entry) for word, entry in about.items()})
     except (WireError, SessionFormatError):
         return _WriterRow("", "", {})

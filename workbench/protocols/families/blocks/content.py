@@ -140,7 +140,7 @@ def _media(block: BlockReader) -> Part | None:
         return None
     inside = BlockReader(origin, f"{block.at}/source", block.notes)
     values = {name: inside.string(name, name) for name in ("media_type", "data", "url", "file_id")}
-    block.taken.add("source")
+    block.keys_read.add("source")
     block.pairs += ((name, f"/source{suffix}") for name, suffix in inside.pairs)
     implied = values.get(_REFERENCES.get(str(origin.get("type")), "")) is not None
     rest = inside.extra(typed=not implied and "type" in origin)

@@ -30,7 +30,7 @@ from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "anthropic-messages"
 
-_HELD: Mapping[str, type] = {
+_IR_KEYS: Mapping[str, type] = {
     "model": str,
     "messages": list,
     "system": object,
@@ -157,7 +157,7 @@ def _string(value: JsonValue, key: str) -> str | None:
 
 def _params(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Every key that no field of the IR holds in full."""
-    return {k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING
+    return {k: v for k, v in body.items() if v is None or not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING
 
 
 def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
@@ -205,7 +205,7 @@ _PLACES: Mapping[str, str] = {
     "/thinking/type": "",
     "/thread/previous_message_id": "",
 }
-WRITTEN: Mapping[str, str] = {
+WIRE_NAMES: Mapping[str, str] = {
     "max_tokens": "/max_tokens",
     "temperature": "/temperature",
     "top_p": "/top_p",
@@ -245,7 +245,7 @@ def _format(param: Param) -> Param:
 
 def in_place(params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """The values as they are written."""
-    held = dict(params)
-    if "response_schema" in held:
-        held["response_schema"] = {"type": "json_schema", "schema": held["response_schema"]["schema"]}
-    return held
+    values = dict(params)
+    if "response_schema" in values:
+        values["response_schema"] = {"type": "json_schema", "schema": values["response_schema"]["schema"]}
+    return values

@@ -22,7 +22,7 @@ STOPS: Mapping[str, str] = {
 }
 """``stop_reason`` in the vocabulary of the IR (``types/stop_reason.py`` and its beta twin in the ``anthropic`` SDK)."""
 
-_HELD = frozenset(("id", "model", "role", "content", "stop_reason", "usage"))
+_IR_KEYS = frozenset(("id", "model", "role", "content", "stop_reason", "usage"))
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
@@ -53,7 +53,7 @@ def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
         "finish_reason": reason,
         "stop": None if reason is None else STOPS.get(reason, "other"),
         "usage": read_usage(body.get("usage")),
-        "params": {k: v for k, v in body.items() if k not in _HELD} or NOTHING,
+        "params": {k: v for k, v in body.items() if k not in _IR_KEYS} or NOTHING,
     }
 
 

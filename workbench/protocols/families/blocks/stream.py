@@ -101,9 +101,9 @@ class BlockStreamDecoder:
         found.sort(key=lambda anomaly: anomaly.events[:1])
         role = self._body.get("role")
         message = Message(role if isinstance(role, str) else "assistant", parts)
-        kept = {"unknown_events": self._unknown, "abandoned_messages": self._abandoned}
+        extras = {"unknown_events": self._unknown, "abandoned_messages": self._abandoned}
         return ModelResponse(
-            **envelope(self._body | {name: list(values) for name, values in kept.items() if values}),
+            **envelope(self._body | {name: list(values) for name, values in extras.items() if values}),
             messages=(message,) if parts or self._is_started else (),
             error=self._error,
             is_stream=True,
@@ -134,14 +134,14 @@ class BlockStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that starts again: earlier events belong to an abandoned attempt."""
-        left = [block.value() for block in self._blocks]
+        blocks = [block.value() for block in self._blocks]
         self._fault(
-            "stream.block-order", f"a second message_start: the message starts again{_lost_calls(left)}", number
+            "stream.block-order", f"a second message_start: the message starts again{_lost_calls(blocks)}", number
         )
-        self._abandoned.append({**self._body, "content": left})
+        self._abandoned.append({**self._body, "content": blocks})
         self._is_odd = True
-        for held in (self._blocks, self._reused, self.growing):
-            held.clear()
+        for collection in (self._blocks, self._reused, self.growing):
+            collection.clear()
         for by_index in (self._open, self._latest, self._strays):
             by_index.clear()
 
@@ -233,9 +233,9 @@ class BlockStreamDecoder:
                 message = "a second message_delta with a stop reason: clients may end the message at the first"
                 self._fault(f"stream.block-order{MILD}", message, number)
             self._finish = (number,)
-        held = self._body.get("usage")
+        old_usage = self._body.get("usage")
         counts = value.get("usage")
-        usage = dict(held) if isinstance(held, dict) else {}
+        usage = dict(old_usage) if isinstance(old_usage, dict) else {}
         if isinstance(counts, dict):  # totals so far: what is left out keeps its value
             usage.update({k: v for k, v in counts.items() if v is not None})
         self._body.update({k: v for k, v in value.items() if k not in ("type", "delta")})

@@ -107,10 +107,10 @@ class StreamedBlock:
         return own == kind or own not in _KNOWN
 
     def _collect(self, key: str, item: JsonValue) -> None:
-        held = self._value.get(key)
-        if not isinstance(held, list):
-            held = self._value[key] = []
-        held.append(item)
+        entries = self._value.get(key)
+        if not isinstance(entries, list):
+            entries = self._value[key] = []
+        entries.append(item)
 
     def all_events(self) -> tuple[int, ...]:
         """Every event that took part, in order."""
@@ -162,8 +162,8 @@ class StreamedBlock:
         self._note_damage(at, mine)
         if mine.anomalies:
             notes.anomalies += [a if a.events else replace(a, events=events) for a in mine.anomalies]
-        grown = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
-        return self._locate(part, at, grown, events)
+        known_segments = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
+        return self._locate(part, at, known_segments, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
         message = "characters were damaged in transit: replacement characters, or bytes that are not UTF-8"
@@ -172,27 +172,29 @@ class StreamedBlock:
             if not text.isascii() and _DAMAGED.search(track.text()):
                 notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged_events())
 
-    def _locate(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
+    def _locate(
+        self, part: Part, at: str, known_segments: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]
+    ) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
-        segments = self._segments(part, part.source.pointer[len(at) :], grown)
+        segments = self._segments(part, part.source.pointer[len(at) :], known_segments)
         fields = {name: part.source.fields[name] for name in segments}
         if isinstance(part, ToolCallIR) and part.raw is not None:
             segments["raw"], fields["raw"] = segments["input"], fields["input"]
         source = Source(part.source.pointer, fields, segments, events)
         if isinstance(part, ToolResultIR):
-            content = tuple(self._locate(inner, at, grown, events) for inner in part.content)
+            content = tuple(self._locate(inner, at, known_segments, events) for inner in part.content)
             return replace(part, content=content, source=source)
         return replace(part, source=source)
 
     def _segments(
-        self, part: Part, below: str, grown: Mapping[str, tuple[Segment, ...]]
+        self, part: Part, below: str, known_segments: Mapping[str, tuple[Segment, ...]]
     ) -> dict[str, tuple[Segment, ...]]:
         """Field → pieces, of every field that is in the stream as it is."""
         found: dict[str, tuple[Segment, ...]] = {}
         for name, suffix in part.source.fields.items():
             key = below + suffix
-            if key in grown:
-                found[name] = grown[key]
+            if key in known_segments:
+                found[name] = known_segments[key]
             elif name != "extra" and (key or (self.is_whole and not self.tracks)) and self._was_sent(key):
                 found[name] = (Segment(self._start, self.origin + key),)
         return found

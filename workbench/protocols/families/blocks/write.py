@@ -50,7 +50,7 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
         body["stream"] = True
     if request.thinking is not None:
         body["thinking"] = {"type": _THINKING.get(request.thinking, request.thinking)}
-    write_params(_blocks_params.in_place(request.params), _blocks_params.WRITTEN, body)
+    write_params(_blocks_params.in_place(request.params), _blocks_params.WIRE_NAMES, body)
     return body
 
 
@@ -75,17 +75,17 @@ def write_block(part: Part) -> dict[str, JsonValue]:
 
 def _messages(messages: Sequence[Message]) -> list[JsonValue]:
     """Results and the user message after them are one message."""
-    written: list[JsonValue] = []
+    entries: list[JsonValue] = []
     after_results = False
     for message in messages:
         if message.role == "user" and after_results:
-            written[-1]["content"] += [write_block(part) for part in message.parts]
+            entries[-1]["content"] += [write_block(part) for part in message.parts]
         elif message.role == "tool":
-            written.append({"role": "user", "content": [write_block(part) for part in message.parts]})
+            entries.append({"role": "user", "content": [write_block(part) for part in message.parts]})
         else:
-            written.append({"role": message.role, "content": _content(message.parts)})
+            entries.append({"role": message.role, "content": _content(message.parts)})
         after_results = message.role == "tool"
-    return written
+    return entries
 
 
 def _content(parts: Sequence[Part]) -> JsonValue:
@@ -133,14 +133,14 @@ def _plain_text(data: str) -> str | None:
 
 
 def _tool(tool: ToolDef) -> JsonValue:
-    held = {
+    declaration = {
         "name": tool.name,
         "description": tool.description,
         "input_schema": tool.schema,
         "strict": tool.strict,
         **tool.extra,
     }
-    return {k: v for k, v in held.items() if v is not None}
+    return {k: v for k, v in declaration.items() if v is not None}
 
 
 def _choice(request: ModelRequest) -> dict[str, JsonValue] | None:
@@ -224,12 +224,12 @@ class BlockWriter:
         """Ended by ``message_stop`` where the answer is complete."""
         if response.error:
             return self._event(_error(response.error))
-        written = b""
+        encoded = b""
         if response.stop is not None or response.usage:
             ended: dict[str, JsonValue] = {"stop_reason": _REASONS.get(response.stop or ""), "stop_sequence": None}
             counts = {"usage": _usage(response.usage)} if response.usage else {}
-            written = self._event({"type": "message_delta", "delta": ended, **counts})
-        return written + (self._event({"type": "message_stop"}) if response.is_complete else b"")
+            encoded = self._event({"type": "message_delta", "delta": ended, **counts})
+        return encoded + (self._event({"type": "message_stop"}) if response.is_complete else b"")
 
     def _delta(self, delta: dict[str, JsonValue]) -> bytes:
         return self._event({"type": "content_block_delta", "index": self._index, "delta": delta})
@@ -240,8 +240,8 @@ class BlockWriter:
 
 def _envelope(response: ModelResponse) -> dict[str, JsonValue]:
     own = {"id": response.id, "model": response.model}
-    held = {k: v for k, v in own.items() if v is not None}
-    return {**held, "type": "message", "role": "assistant", "stop_sequence": None}
+    members = {k: v for k, v in own.items() if v is not None}
+    return {**members, "type": "message", "role": "assistant", "stop_sequence": None}
 
 
 def _usage(usage: Usage) -> JsonValue:

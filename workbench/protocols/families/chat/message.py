@@ -49,7 +49,7 @@ def read_blocks(content: list[JsonValue], at: str, notes: Notes) -> Iterator[Par
 
 def merge_nested(outer: BlockReader, key: str, inner: BlockReader, *, typed: bool = False) -> Mapping[str, JsonValue]:
     """Make what was taken from the object at ``key`` a part of the block around it; gives the ``extra`` of both."""
-    outer.taken.add(key)
+    outer.keys_read.add(key)
     outer.pairs += [(name, f"/{key}{suffix}") for name, suffix in inner.pairs]
     rest = inner.extra(typed="type" in inner.value)
     return outer.extra(typed=typed, **({key: rest} if rest else {}))
@@ -100,8 +100,8 @@ def _audio(block: BlockReader) -> tuple[Part, ...]:
     inside = block.value.get("input_audio")
     if isinstance(inside, str):  # Mistral: base64 or a URL
         is_url = inside.startswith(("https:", "http:", "data:"))
-        said = block.take("url" if is_url else "data", "input_audio")
-        url, data = (said, None) if is_url else (None, said)
+        location = block.take("url" if is_url else "data", "input_audio")
+        url, data = (location, None) if is_url else (None, location)
         return (Media("audio", media_type(inside), data, url, extra=block.extra(), source=block.source()),)
     if not isinstance(inside, dict):
         return ()
@@ -142,15 +142,15 @@ def _thinking(block: BlockReader) -> tuple[Part, ...]:
     carrier = Carrier.THINKING if "signature" in block.value else Carrier.THINKING_CHUNK
     signature = block.string("signature", "signature")
     if isinstance(inside, str):
-        said = block.take("text", "thinking")
-        return (Reasoning(carrier, said, signature, extra=block.extra(), source=block.source()),)
+        thinking = block.take("text", "thinking")
+        return (Reasoning(carrier, thinking, signature, extra=block.extra(), source=block.source()),)
     if not isinstance(inside, list):
         return ()
     if not inside:
         return (Reasoning(carrier, "", signature, extra=block.extra(), source=block.source()),)
     if not all(isinstance(c, dict) and c.keys() <= {"type", "text"} and isinstance(c.get("text"), str) for c in inside):
         return (Opaque("thinking", block.value, Source(block.at, VERBATIM)),)
-    block.taken.add("thinking")
+    block.keys_read.add("thinking")
     block.pairs.append(("text", "/thinking/0/text"))
     first = Reasoning(carrier, inside[0]["text"], signature, extra=block.extra(), source=block.source())
     return (first, *(_further(carrier, block.at, n, chunk["text"]) for n, chunk in enumerate(inside) if n))
@@ -268,7 +268,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
-        block.taken.add("role")
+        block.keys_read.add("role")
     elif not is_answer:
         notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
@@ -290,7 +290,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
     for key, carrier in _REASONING.items():
         value = block.value.get(key)
         if isinstance(value, str):
-            block.taken.add(key)
+            block.keys_read.add(key)
             yield Reasoning(carrier, value, source=Source(f"/{key}", ITSELF))
         elif value is not None:
             block.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"/{key}")
@@ -318,15 +318,15 @@ def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
 def _content(block: BlockReader, role: str) -> Iterator[Part]:
     content = block.value.get("content")
     if isinstance(content, str):
-        block.taken.add("content")
+        block.keys_read.add("content")
         text = Text(content, source=Source("/content", ITSELF))
         yield from think_tags.parts(text) if role in _CALLER_ROLES else (text,)
     elif isinstance(content, list):
-        block.taken.add("content")
+        block.keys_read.add("content")
         for part in read_blocks(content, "/content", block.notes):
             yield from think_tags.parts(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
     elif content is not None:
-        block.taken.add("content")
+        block.keys_read.add("content")
         block.notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", "/content")
         yield Opaque(kind_of(content), content, Source("/content", VERBATIM))
     elif role not in _CALLER_ROLES:
@@ -338,10 +338,10 @@ def _beside(block: BlockReader) -> Iterator[Part]:
     """Members of a response other than its content."""
     refusal, audio = block.value.get("refusal"), block.value.get("audio")
     if isinstance(refusal, str) and refusal:
-        block.taken.add("refusal")
+        block.keys_read.add("refusal")
         yield Opaque("refusal", refusal, Source("/refusal", VERBATIM))
     if isinstance(audio, dict) and not is_zero(audio):
-        block.taken.add("audio")
+        block.keys_read.add("audio")
         sound = BlockReader(audio, "/audio", block.notes)
         data, file_id = sound.string("data", "data"), sound.string("file_id", "id")
         yield Media("audio", None, data, file_id=file_id, extra=sound.extra(), source=sound.source())
@@ -375,7 +375,7 @@ def _calls(block: BlockReader) -> Iterator[Part]:
     if is_zero(legacy):
         return
     if isinstance(legacy, dict):
-        block.taken.add("function_call")
+        block.keys_read.add("function_call")
         yield read_function_call(BlockReader(legacy, "/function_call", block.notes))
     elif legacy is not None:
         block.notes.shape(f"'function_call' is {kind_of(legacy)}, not an object", "/function_call")

@@ -20,7 +20,7 @@ from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "openai-chat"
 
-_HELD: Mapping[str, type] = {
+_IR_KEYS: Mapping[str, type] = {
     "model": str,
     "messages": list,
     "tools": list,
@@ -57,7 +57,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         parallel=parallel if isinstance(parallel, bool) else None,
         stream=body.get("stream") is True,
         thinking=next(_thinking(body), None),
-        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
     )
 
@@ -164,7 +164,7 @@ _PLACES: Mapping[str, str] = {
     "/chat_template_kwargs/thinking": _THINKING_KEY,
     "/reasoning/enabled": _THINKING_KEY,
 }
-WRITTEN: Mapping[str, str] = {
+WIRE_NAMES: Mapping[str, str] = {
     "max_tokens": "/max_completion_tokens",
     "temperature": "/temperature",
     "top_p": "/top_p",
@@ -179,7 +179,7 @@ WRITTEN: Mapping[str, str] = {
 }
 """Name → the place it is written to; ``write_format`` writes the form of the answer."""
 
-NAMES = frozenset((*WRITTEN, "response_schema", "response_json"))
+NAMES = frozenset((*WIRE_NAMES, "response_schema", "response_json"))
 _MEANINGS: Mapping[JsonValue, str] = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
 _FORMAT_KEYS = ("schema", "name", "strict", "description")
 
@@ -211,8 +211,8 @@ def _find_format(param: Param) -> Iterator[Param]:
     if value.get("type") == "json_object":
         yield Param(param.pointer, True, "response_json")
     elif value.get("type") == "json_schema" and isinstance(inside, dict) and "schema" in inside:
-        held = {k: v for k, v in inside.items() if k in _FORMAT_KEYS and v is not None}
-        yield Param(f"{param.pointer}/json_schema", held, "response_schema")
+        format_members = {k: v for k, v in inside.items() if k in _FORMAT_KEYS and v is not None}
+        yield Param(f"{param.pointer}/json_schema", format_members, "response_schema")
     else:
         yield param
 

@@ -29,7 +29,7 @@ _STOPS = {
     "model_length": "length",
     "content_filter": "filter",
 }
-_HELD = ("id", "model", "choices", "usage", "error")
+_IR_KEYS = ("id", "model", "choices", "usage", "error")
 """Keys of an answer that have a field of the IR to themselves."""
 
 
@@ -97,9 +97,11 @@ def read_usage(value: JsonValue) -> Usage | None:
     cached = count_at(details, "cached_tokens")
     for key in ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"):
         cached = count_at(value, key) if cached is None else cached
-    written = count_at(details, "cache_write_tokens")
+    cache_writes = count_at(details, "cache_write_tokens")
     reasoning = count_at(value.get("completion_tokens_details"), "reasoning_tokens")
-    return nested_usage(value, prompt, completion, cached=cached, written=written, reasoning=reasoning, total=total)
+    return nested_usage(
+        value, prompt, completion, cached=cached, cache_writes=cache_writes, reasoning=reasoning, total=total
+    )
 
 
 def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
@@ -117,7 +119,7 @@ def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
 
 def _remainder(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Every key without a field in the IR, also of the choices."""
-    rest = {key: value for key, value in body.items() if key not in _HELD}
+    rest = {key: value for key, value in body.items() if key not in _IR_KEYS}
     choices = body.get("choices")
     beside = [_beside(choice) for choice in choices] if isinstance(choices, list) else []
     if any(beside):
@@ -126,5 +128,5 @@ def _remainder(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 
 
 def _beside(choice: JsonValue) -> Mapping[str, JsonValue]:
-    held = ("index", "message", "finish_reason")
-    return {k: v for k, v in choice.items() if k not in held} if isinstance(choice, dict) else {}
+    ir_keys = ("index", "message", "finish_reason")
+    return {k: v for k, v in choice.items() if k not in ir_keys} if isinstance(choice, dict) else {}

@@ -46,7 +46,7 @@ from workbench.wire import SseEvent, loads, without_repeated_prefix
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _THOUGHTS = ("reasoning_content", "reasoning")
-_BEGUN: Mapping[str, Text | Reasoning] = {
+_EMPTY_PARTS: Mapping[str, Text | Reasoning] = {
     "content": Text(""),
     "reasoning_content": Reasoning(Carrier.REASONING_CONTENT, ""),
     "reasoning": Reasoning(Carrier.REASONING, ""),
@@ -101,9 +101,9 @@ class StreamedChoice:
             elif name == "tool_calls" and type(value) is list:
                 if name != self._at:
                     self._turn(name)
-                begun = len(self.calls.calls)
+                old_count = len(self.calls.calls)
                 self.calls.feed(value, event, self._pointers[name])
-                self.growing += self.calls.calls[begun:]
+                self.growing += self.calls.calls[old_count:]
             else:
                 self._feed_other(name, value, event)
         if self._role is None and isinstance(delta.get("role"), str):
@@ -127,12 +127,12 @@ class StreamedChoice:
 
     def _feed_list(self, new_items: Contents | Details, name: str, value: JsonValue, event: int) -> None:
         """Take a delta of a list. Entries that repeat reasoning which came as a string are no parts that arrive."""
-        begun = len(new_items.items)
+        old_count = len(new_items.items)
         new_items.feed(value, event, f"{self._base}/{name}")
         if name == "content" or not any(self._texts.get(key) for key in _THOUGHTS):
             if name != self._at:
                 self._turn(name)
-            for item in new_items.items[begun:]:
+            for item in new_items.items[old_count:]:
                 self._end()
                 self.growing.append(item)
 
@@ -141,8 +141,8 @@ class StreamedChoice:
         self._end()
         self.calls.leave()
         self._at = name
-        if name in _BEGUN and name in self._texts:
-            self.growing.append(GrowingText(_BEGUN[name], self._texts[name], is_tagged=name == "content"))
+        if name in _EMPTY_PARTS and name in self._texts:
+            self.growing.append(GrowingText(_EMPTY_PARTS[name], self._texts[name], is_tagged=name == "content"))
 
     def _end(self) -> None:
         last = self.growing[-1] if self.growing else None
@@ -210,7 +210,7 @@ def _unique(events: Iterable[int]) -> tuple[int, ...]:
 _NOWHERE: tuple[Node, tuple[int, ...]] = ({}, ())
 
 
-_DONE = b"[DONE]"
+_END_OF_STREAM = b"[DONE]"
 _METRICS = "amazon-bedrock-invocationMetrics"
 _CHUNK_KEYS = ("id", "object", "usage", "model")
 _CHOICE_KEYS = frozenset({"index", "delta", "message", "finish_reason"})
@@ -237,7 +237,7 @@ class ChatStreamDecoder:
         data = event.data
         if data is None:  # comments alone: keep-alive
             return
-        if self._is_done or data.strip() == _DONE:
+        if self._is_done or data.strip() == _END_OF_STREAM:
             self._end(number)
             return
         try:
@@ -307,7 +307,7 @@ class ChatStreamDecoder:
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if (event.data or b"").lstrip().startswith(b"data:"):
             self._note("stream.framing", "the prefix 'data:' is repeated", "", event.number)
-            self._is_done |= without_repeated_prefix(event.data or b"") == _DONE
+            self._is_done |= without_repeated_prefix(event.data or b"") == _END_OF_STREAM
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
         else:

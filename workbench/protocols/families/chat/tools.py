@@ -76,11 +76,11 @@ def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
 def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
     """A tool in wire form."""
     own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
-    held = {k: v for k, v in own.items() if v is not None}
+    members = {k: v for k, v in own.items() if v is not None}
     if tool.pointer.startswith("/functions/"):
-        return held | dict(tool.extra)
+        return members | dict(tool.extra)
     if tool.kind == "server" or "name" in tool.extra:  # kept as it was
         return tool.extra
     key = "custom" if tool.kind == "custom" else "function"
     inner = tool.extra.get(key) or {}
-    return {**tool.extra, key: held | inner} if isinstance(inner, dict) else tool.extra
+    return {**tool.extra, key: members | inner} if isinstance(inner, dict) else tool.extra

@@ -48,30 +48,30 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
         body["stream"] = True
     if request.thinking == "off":
         body["reasoning_effort"] = "none"
-    plain = {k: v for k, v in request.params.items() if k in _chat_params.WRITTEN}
-    write_params(plain, _chat_params.WRITTEN, body)
+    plain = {k: v for k, v in request.params.items() if k in _chat_params.WIRE_NAMES}
+    write_params(plain, _chat_params.WIRE_NAMES, body)
     _chat_params.write_format(request.params, body)
     return body
 
 
 def write_answer(message: Message) -> dict[str, JsonValue]:
     """A message of the model."""
-    said: dict[str, JsonValue] = {"role": "assistant"}
-    details, thought = list[JsonValue](), ""
+    answer: dict[str, JsonValue] = {"role": "assistant"}
+    details, thinking = list[JsonValue](), ""
     for _, reasoning in message.reasoning():
         if reasoning.carrier in FIELDS:
-            said[FIELDS[reasoning.carrier]] = reasoning.text
+            answer[FIELDS[reasoning.carrier]] = reasoning.text
         elif reasoning.carrier is Carrier.THINK_TEXT:
-            thought += f"<think>{reasoning.text}</think>"
+            thinking += f"<think>{reasoning.text}</think>"
         else:
             details.append(write_detail(reasoning))
     if details:
-        said["reasoning_details"] = details
-    said["content"] = _content([p for p in message.parts if isinstance(p, Text)], thought)
+        answer["reasoning_details"] = details
+    answer["content"] = _content([p for p in message.parts if isinstance(p, Text)], thinking)
     calls = [write_call(part) for part in message.parts if isinstance(part, ToolCallIR)]
     if calls:
-        said["tool_calls"] = calls
-    return said
+        answer["tool_calls"] = calls
+    return answer
 
 
 def argument_text(call: ToolCallIR) -> str:
@@ -89,8 +89,11 @@ def _messages(message: Message) -> Iterator[JsonValue]:
         yield write_answer(message)
     elif message.role == "tool":
         for _, result in message.tool_results():
-            said: dict[str, JsonValue] = {"role": "tool", "content": _blocks(result.content) if result.content else ""}
-            yield said if result.tool_call_id is None else said | {"tool_call_id": result.tool_call_id}
+            tool_message: dict[str, JsonValue] = {
+                "role": "tool",
+                "content": _blocks(result.content) if result.content else "",
+            }
+            yield tool_message if result.tool_call_id is None else tool_message | {"tool_call_id": result.tool_call_id}
     else:
         yield {"role": message.role, "content": _blocks(message.parts)}
 
@@ -120,15 +123,15 @@ def _content(texts: Sequence[Text], reasoning: str) -> JsonValue:
     """The content of a response, with its reasoning in tags before its first text; null where it says nothing."""
     if not texts:
         return reasoning or None
-    said = [reasoning + texts[0].text, *(text.text for text in texts[1:])]
-    return said[0] if len(said) == 1 else [{"type": "text", "text": text} for text in said]
+    pieces = [reasoning + texts[0].text, *(text.text for text in texts[1:])]
+    return pieces[0] if len(pieces) == 1 else [{"type": "text", "text": text} for text in pieces]
 
 
 def write_detail(reasoning: Reasoning) -> JsonValue:
     """An entry of ``reasoning_details``."""
     kind = "text" if reasoning.text is not None else "encrypted"
-    held = {"text": reasoning.text, "signature": reasoning.signature, "data": reasoning.data}
-    return {"type": f"reasoning.{kind}"} | {k: v for k, v in held.items() if v is not None}
+    members = {"text": reasoning.text, "signature": reasoning.signature, "data": reasoning.data}
+    return {"type": f"reasoning.{kind}"} | {k: v for k, v in members.items() if v is not None}
 
 
 def write_call(call: ToolCallIR) -> dict[str, JsonValue]:
@@ -140,14 +143,14 @@ def write_call(call: ToolCallIR) -> dict[str, JsonValue]:
 
 
 def _tool(tool: ToolDef) -> JsonValue:
-    held: Mapping[str, JsonValue] = {
+    declaration: Mapping[str, JsonValue] = {
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.schema,
         "strict": tool.strict,
     }
     key = "custom" if tool.kind == "custom" else "function"
-    return {"type": key, key: {k: v for k, v in held.items() if v is not None}}
+    return {"type": key, key: {k: v for k, v in declaration.items() if v is not None}}
 
 
 def _choice(request: ModelRequest) -> JsonValue:
@@ -263,16 +266,16 @@ def _usage(usage: Usage) -> JsonValue:
     cached = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
     details = {k: v for k, v in cached.items() if v is not None}
     prompt, output = (usage.input or 0) + sum(details.values()), usage.output or 0
-    said: dict[str, JsonValue] = {
+    usage_json: dict[str, JsonValue] = {
         "prompt_tokens": prompt,
         "completion_tokens": output,
         "total_tokens": prompt + output,
     }
     if details:
-        said["prompt_tokens_details"] = details
+        usage_json["prompt_tokens_details"] = details
     if usage.reasoning is not None:
-        said["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
-    return said
+        usage_json["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+    return usage_json
 
 
 def _error(error: ApiError) -> JsonValue:

@@ -61,7 +61,7 @@ class ContentNode(BlockReader):
 
     def __init__(self, value: Mapping[str, JsonValue], at: str, notes: Notes) -> None:
         super().__init__(value, at, notes)
-        self.taken = set()
+        self.keys_read = set()
         self.nested: dict[str, JsonValue] = {}
 
     def take(self, name: str, key: str) -> JsonValue:
@@ -74,7 +74,7 @@ class ContentNode(BlockReader):
 
     def skip(self, key: str) -> None:
         """Pass over a key that follows from what the part is."""
-        self.taken.add(key_of(self.value, key))
+        self.keys_read.add(key_of(self.value, key))
 
     def inside(self, key: str) -> ContentNode | None:
         """The object at a key; None where there is none. ``absorb`` it when it has been read."""
@@ -82,16 +82,16 @@ class ContentNode(BlockReader):
         value = self.value.get(spelled)
         if not isinstance(value, dict):
             return None
-        self.taken.add(spelled)
+        self.keys_read.add(spelled)
         return ContentNode(value, f"{self.at}/{spelled}", self.notes)
 
     def absorb(self, inner: ContentNode) -> None:
         """Take over the fields of an object inside, and what nobody took of it."""
         below = inner.at[len(self.at) :]
         self.pairs += ((name, below + suffix) for name, suffix in inner.pairs)
-        left = inner.rest()
-        if left:
-            self.nested[below[1:]] = left
+        rest = inner.rest()
+        if rest:
+            self.nested[below[1:]] = rest
 
     def rest(self) -> Mapping[str, JsonValue]:
         """Every key that was not read; call it before ``source``."""

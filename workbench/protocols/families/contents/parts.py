@@ -52,8 +52,8 @@ def result_content(node: ContentNode) -> tuple[tuple[Part, ...], bool | None]:
     is_error = True if list(value) == ["error"] else None
     if not value or not all(key in WRAPPERS for key in value):
         return (_structured_part(value, at),) if value else (), is_error
-    said = {key: inner for key, inner in value.items() if key != "error" or inner is not None}
-    return tuple(part for key, inner in said.items() for part in _output(inner, f"{at}/{key}")), is_error
+    members = {key: inner for key, inner in value.items() if key != "error" or inner is not None}
+    return tuple(part for key, inner in members.items() for part in _output(inner, f"{at}/{key}")), is_error
 
 
 def _output(value: JsonValue, at: str) -> Iterator[Part]:
@@ -69,11 +69,11 @@ def _structured_part(value: JsonValue, at: str) -> Opaque:
 
 def response_of(texts: list[str], values: list[JsonValue], *, is_error: bool) -> Mapping[str, JsonValue]:
     """The object for a tool result: texts are wrapped, an object is unchanged. ``result_content`` undoes it."""
-    said = [*texts, *values]
-    value: JsonValue = said[0] if len(said) == 1 else said or None
+    entries = [*texts, *values]
+    value: JsonValue = entries[0] if len(entries) == 1 else entries or None
     if is_error:
         return {"error": value}
-    if not said:
+    if not entries:
         return {}
     is_plain = isinstance(value, dict) and value and not all(key in WRAPPERS for key in value)
     return value if is_plain else {"output": value}
@@ -174,17 +174,17 @@ def _read(node: ContentNode, key: str) -> Part:
     part = _READERS[key](node, key) if key else None
     if part is not None:
         return part
-    kept = _without_signature(node)
-    if key or not kept:
+    unsigned = _without_signature(node)
+    if key or not unsigned:
         what = f"a part whose {key!r} is {kind_of(node.value[key])}" if key else "a part without data"
         node.notes.shape(what, f"{node.at}/{key}" if key else node.at)
-    return Opaque(key or next(iter(kept), ""), kept, Source(node.at, VERBATIM))
+    return Opaque(key or next(iter(unsigned), ""), unsigned, Source(node.at, VERBATIM))
 
 
 def _without_signature(node: ContentNode) -> Mapping[str, JsonValue]:
     """The whole part but for a signature that is told apart."""
     spelled = key_of(node.value, "thoughtSignature")
-    is_apart = spelled in node.taken
+    is_apart = spelled in node.keys_read
     return {k: v for k, v in node.value.items() if not (is_apart and k == spelled)}
 
 
@@ -230,7 +230,7 @@ def _result(node: ContentNode, key: str, name: str, *, is_server: bool) -> Part 
     id, named = inner.string("tool_call_id", "id"), inner.string("name", name)
     content, is_error = result_content(inner)
     if "parts" in inner.value and not is_server:
-        inner.taken.add("parts")
+        inner.keys_read.add("parts")
         content += tuple(_inner(v, at, node.notes) for v, at in as_list(inner.value["parts"], f"{inner.at}/parts"))
     node.absorb(inner)
     return ToolResultIR(id, content, is_error, named, is_server, extra=node.rest(), source=node.source())
@@ -257,8 +257,8 @@ def _media(node: ContentNode, key: str, name: str, holds: str) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
-    said = inner.value.get(key_of(inner.value, "mimeType"))
-    family = said[: -len(ANY_TYPE)] if isinstance(said, str) and said.endswith(ANY_TYPE) else ""
+    raw_type = inner.value.get(key_of(inner.value, "mimeType"))
+    family = raw_type[: -len(ANY_TYPE)] if isinstance(raw_type, str) and raw_type.endswith(ANY_TYPE) else ""
     is_kind = family in FAMILIES
     media_type = inner.string("kind" if is_kind else "media_type", "mimeType")
     content = {name: inner.string(name, holds)}
@@ -282,8 +282,8 @@ def _code(node: ContentNode, key: str) -> Part | None:
     if inner is None:
         return None
     id = inner.string("id", "id")
-    code = {k: v for k, v in inner.value.items() if k not in inner.taken}
-    inner.taken.update(code)
+    code = {k: v for k, v in inner.value.items() if k not in inner.keys_read}
+    inner.keys_read.update(code)
     if code or not inner.value:
         inner.pairs.append(("input", ""))
     node.absorb(inner)
@@ -297,7 +297,7 @@ def _code_result(node: ContentNode, key: str) -> Part | None:
     id, outcome = inner.string("tool_call_id", "id"), inner.value.get("outcome")
     content: tuple[Part, ...] = ()
     if isinstance(inner.value.get("output"), str):
-        inner.taken.add("output")
+        inner.keys_read.add("output")
         content = (Text(inner.value["output"], source=Source(f"{inner.at}/output", ITSELF)),)
     node.absorb(inner)
     is_error = outcome != _OK if isinstance(outcome, str) else None

@@ -40,13 +40,13 @@ def json_schema(value: JsonValue, depth: int = _DEEPEST) -> JsonValue:
     """The same schema with its types, null, and the counts among its keywords, as JSON Schema writes them."""
     if not isinstance(value, dict) or not depth:
         return value
-    made = {key: _keyword(key, inner, depth - 1) for key, inner in value.items()}
-    if isinstance(value.get("nullable"), bool) and made.pop("nullable"):
-        made |= _with_null(made)
+    schema = {key: _keyword(key, inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value.get("nullable"), bool) and schema.pop("nullable"):
+        schema |= _with_null(schema)
     for key in _ORDERS:
-        if isinstance(made.get("properties"), dict) and isinstance(made.get(key), list):
-            made["properties"] = _order(made["properties"], made.pop(key))
-    return made
+        if isinstance(schema.get("properties"), dict) and isinstance(schema.get(key), list):
+            schema["properties"] = _order(schema["properties"], schema.pop(key))
+    return schema
 
 
 def _keyword(key: str, value: JsonValue, depth: int) -> JsonValue:
@@ -66,18 +66,18 @@ def _keyword(key: str, value: JsonValue, depth: int) -> JsonValue:
 
 def _with_null(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """The keywords of a schema that refuse null, with null among what they take, behind everything else."""
-    made: dict[str, JsonValue] = {}
+    extended: dict[str, JsonValue] = {}
     declared = schema.get("type")
     if isinstance(declared, str) and declared != "null":
-        made["type"] = [declared, "null"]
+        extended["type"] = [declared, "null"]
     for key in ("anyOf", "any_of"):
         branches = schema.get(key)
         if isinstance(branches, list) and {"type": "null"} not in branches:
-            made[key] = [*branches, {"type": "null"}]
+            extended[key] = [*branches, {"type": "null"}]
     values = schema.get("enum")
     if isinstance(values, list) and None not in values:
-        made["enum"] = [*values, None]
-    return made
+        extended["enum"] = [*values, None]
+    return extended
 
 
 def _order(properties: Mapping[str, JsonValue], order: list[JsonValue]) -> dict[str, JsonValue]:
@@ -249,16 +249,16 @@ def _params(body: Mapping[str, JsonValue], inner: Mapping[str, JsonValue], at: s
 
 
 def _rest(inner: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
-    held = {KEY: (list, dict, str), "tools": (list, dict, str, int, float), "model": (str,)}
+    types = {KEY: (list, dict, str), "tools": (list, dict, str, int, float), "model": (str,)}
     inside: dict[str, tuple[str, ...]] = {key_of(inner, "systemInstruction"): ("role", "parts")}
     config = key_of(inner, "toolConfig")
     inside[config] = (key_of(inner[config], "functionCallingConfig"),) if isinstance(inner.get(config), dict) else ()
     for key, value in inner.items():
         if key in inside and isinstance(value, dict):
-            left = {k: v for k, v in value.items() if k not in inside[key]}
-            if left:
-                yield key, left
-        elif not isinstance(value, held.get(key, (str, list) if key in inside and key != config else ())):
+            others = {k: v for k, v in value.items() if k not in inside[key]}
+            if others:
+                yield key, others
+        elif not isinstance(value, types.get(key, (str, list) if key in inside and key != config else ())):
             yield key, value
 
 

@@ -136,9 +136,9 @@ def _count(value: JsonValue, key: str) -> int | None:
 
 def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Every key without a field in the IR, also of the candidates."""
-    held = {key_of(inner, key) for key in ("responseId", "modelVersion") if isinstance(get(inner, key), str)}
-    held |= {key_of(inner, key) for key in ("usageMetadata",) if isinstance(get(inner, key), dict)}
-    rest = {k: v for k, v in inner.items() if k not in held and k != "candidates" and not (k == "error" and v)}
+    ir_keys = {key_of(inner, key) for key in ("responseId", "modelVersion") if isinstance(get(inner, key), str)}
+    ir_keys |= {key_of(inner, key) for key in ("usageMetadata",) if isinstance(get(inner, key), dict)}
+    rest = {k: v for k, v in inner.items() if k not in ir_keys and k != "candidates" and not (k == "error" and v)}
     candidates = inner.get("candidates")
     if isinstance(candidates, list):
         beside = [candidate_rest(c) for c in candidates]

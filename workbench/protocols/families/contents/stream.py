@@ -20,7 +20,7 @@ from workbench.protocols.families.contents.response import ENVELOPE, KEYS, descr
 from workbench.protocols.families.contents.stream_parts import Candidate, StreamedPart
 from workbench.wire import SseEvent, loads
 
-_DONE = b"[DONE]"
+_END_OF_STREAM = b"[DONE]"
 
 
 class ContentsStreamDecoder:
@@ -40,12 +40,12 @@ class ContentsStreamDecoder:
 
     def __deepcopy__(self, memo: object) -> ContentsStreamDecoder:
         """One that continues by itself. What it read of the wire never changes, and is shared."""
-        made = copy.copy(self)
-        made._outer, made._top, made._usage = self._outer.copy(), self._top.copy(), self._usage.copy()
-        made._noted = {key: events.copy() for key, events in self._noted.items()}
-        made._strays, made._blocked = self._strays.copy(), self._blocked.copy()
-        made._candidates = {n: c.copy(partial(made._note_in, n)) for n, c in self._candidates.items()}
-        return made
+        copied = copy.copy(self)
+        copied._outer, copied._top, copied._usage = self._outer.copy(), self._top.copy(), self._usage.copy()
+        copied._noted = {key: events.copy() for key, events in self._noted.items()}
+        copied._strays, copied._blocked = self._strays.copy(), self._blocked.copy()
+        copied._candidates = {n: c.copy(partial(copied._note_in, n)) for n, c in self._candidates.items()}
+        return copied
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Blocks of comments alone say nothing."""
@@ -116,10 +116,10 @@ class ContentsStreamDecoder:
     def _feed_top(self, inner: dict[str, JsonValue], number: int) -> None:
         """Collect the keys next to the candidates. The last value of most keys counts."""
         counts = get(inner, "usageMetadata")
-        held = ("candidates", "error", key_of(inner, "usageMetadata")) if isinstance(counts, dict) else _HELD
+        ir_keys = ("candidates", "error", key_of(inner, "usageMetadata")) if isinstance(counts, dict) else _IR_KEYS
         if isinstance(counts, dict):
             self._usage.update(counts)
-        self._top.update((k, v) for k, v in inner.items() if k not in held)
+        self._top.update((k, v) for k, v in inner.items() if k not in ir_keys)
         if isinstance(get(get(inner, "promptFeedback"), "blockReason"), str):
             self._blocked.append(number)
 
@@ -133,9 +133,9 @@ class ContentsStreamDecoder:
         candidate = self._candidates.get(index)
         if candidate is None:
             candidate = self._candidates[index] = Candidate(partial(self._note_in, index))
-        for key, held in value.items():
+        for key, inner in value.items():
             if key != "content" and key != "index":
-                candidate.beside[key] = held
+                candidate.beside[key] = inner
         content = value.get("content")
         if candidate.finish_events and type(content) is dict and _says_something(content):
             what = "content after a finishReason: clients that stop reading there lose the rest"
@@ -177,7 +177,7 @@ class ContentsStreamDecoder:
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         data = (event.data or b"").strip()
-        if data == _DONE:
+        if data == _END_OF_STREAM:
             self._note("stream.framing", "[DONE], which belongs to another protocol", "", event.number)
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
@@ -226,7 +226,7 @@ def _says_something(content: dict[str, JsonValue]) -> bool:
     return any(isinstance(part, dict) and (part.get("text") or set(part) - {"text", "thought"}) for part in found)
 
 
-_HELD = ("candidates", "error")
+_IR_KEYS = ("candidates", "error")
 
 
 def _is_about(value: dict[str, JsonValue]) -> bool:

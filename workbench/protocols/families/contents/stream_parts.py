@@ -193,15 +193,15 @@ class WholeItem(StreamedPart):
     """A part that came in one chunk."""
 
     def __init__(self, value: JsonValue, event: int, origin: str) -> None:
-        self.given = value
+        self.raw = value
         self.events = [event]
         self.origin = origin
 
     def value(self) -> JsonValue:
-        return self.given
+        return self.raw
 
     def is_call(self, call: JsonValue) -> bool:
-        return isinstance(self.given, dict) and self.given.get("functionCall") == call
+        return isinstance(self.raw, dict) and self.raw.get("functionCall") == call
 
     def place(self, suffix: str) -> tuple[Segment, ...]:
         """Segments of the value at a pointer below the part; empty for a value put together."""
@@ -263,19 +263,19 @@ class StreamedFunctionCall(StreamedPart):
         return [event for _, event, _ in self.chunks]
 
     def value(self) -> JsonValue:
-        made: dict[str, JsonValue] = {}
+        whole_part: dict[str, JsonValue] = {}
         call: dict[str, JsonValue] = {}
         entries: list[JsonValue] = []
         for part, _, _ in self.chunks:
             inner = get(part, "functionCall")
-            made = {**part, **made}
+            whole_part = {**part, **whole_part}
             own = {key_of(inner, key) for key in _STREAMED}
             call = {**{k: v for k, v in inner.items() if k not in own}, **call}
             partial = get(inner, "partialArgs")
             entries += partial if isinstance(partial, list) else []
         args, strays = assemble(call.get("args"), entries)
         call["args"] = args
-        return made | {key_of(made, "functionCall"): call | ({"partialArgs": strays} if strays else {})}
+        return whole_part | {key_of(whole_part, "functionCall"): call | ({"partialArgs": strays} if strays else {})}
 
     def place(self, suffix: str) -> tuple[Segment, ...]:
         if suffix.endswith("/args"):
@@ -290,8 +290,8 @@ class StreamedFunctionCall(StreamedPart):
         return ()
 
     def proofs(self) -> tuple[str, ...]:
-        brought = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
-        return tuple(dict.fromkeys(b for b in brought if isinstance(b, str) and b))
+        signatures = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
+        return tuple(dict.fromkeys(b for b in signatures if isinstance(b, str) and b))
 
     def copy(self) -> StreamedFunctionCall:
         streamed_function_call = StreamedFunctionCall()

@@ -67,18 +67,18 @@ def _declaration(tool: ToolDef) -> Json:
 
 def write_parts(parts: Iterable[Part]) -> list[Json]:
     """Parts in wire form: reasoning without text is the signature of what follows it."""
-    made: list[Json] = []
+    entries: list[Json] = []
     signature: str | None = None
     for part in parts:
         if isinstance(part, Reasoning):
-            made += _alone(signature)
+            entries += _alone(signature)
             signature = part.signature if part.text is None else None
             if part.text is not None or part.signature is None:
-                made.append(_reasoning(part))
+                entries.append(_reasoning(part))
         else:
-            made.append(_part(part) | ({} if signature is None else {"thoughtSignature": signature}))
+            entries.append(_part(part) | ({} if signature is None else {"thoughtSignature": signature}))
             signature = None
-    return [*made, *_alone(signature)]
+    return [*entries, *_alone(signature)]
 
 
 def _alone(signature: str | None) -> list[Json]:
@@ -118,10 +118,10 @@ def _result(part: ToolResultIR) -> Json:
     texts = [inner.text for inner in part.content if isinstance(inner, Text)]
     values = [inner.value for inner in part.content if isinstance(inner, Opaque)]
     own = {"id": part.tool_call_id, "name": part.name}
-    made: Json = {key: value for key, value in own.items() if value is not None}
-    made["response"] = response_of(texts, values, is_error=part.is_error is True)
+    response: Json = {key: value for key, value in own.items() if value is not None}
+    response["response"] = response_of(texts, values, is_error=part.is_error is True)
     media = [_media(inner) for inner in part.content if isinstance(inner, Media)]
-    return made | ({"parts": media} if media else {})
+    return response | ({"parts": media} if media else {})
 
 
 def response_body(response: ModelResponse) -> Json:
@@ -188,7 +188,7 @@ class ContentsWriter:
         self._choice = 0
         self._is_bare = False  # the choice has begun, and nothing of it is written
         self._signature: str | None = None
-        self._thought: Json | None = None  # what the pieces of the open part have beside their text
+        self._marks: Json | None = None  # what the pieces of the open part have beside their text
         self._last: Json | None = None  # the same of the part before, if it grew
 
     def start(self, response: ModelResponse) -> bytes:
@@ -196,46 +196,46 @@ class ContentsWriter:
         return b""
 
     def choice(self, number: int) -> bytes:
-        left = self._remaining()
+        remaining = self._remaining()
         self._choice, self._is_bare, self._last = number, True, None
-        return left
+        return remaining
 
     def open(self, part: Part) -> bytes:
         grows = isinstance(part, Text) or (isinstance(part, Reasoning) and part.text is not None)
         signed = self._signature is not None or (isinstance(part, Reasoning) and part.signature is not None)
-        self._thought = ({"thought": True} if isinstance(part, Reasoning) else {}) if grows and not signed else None
+        self._marks = ({"thought": True} if isinstance(part, Reasoning) else {}) if grows and not signed else None
         return b""
 
     def grow(self, text: str) -> bytes:
-        if self._thought is None:
+        if self._marks is None:
             return b""
-        border = [{"text": "", **self._thought}] if self._last == self._thought else []
+        border = [{"text": "", **self._marks}] if self._last == self._marks else []
         self._last = None
-        return self._parts([*border, {"text": text, **self._thought}])
+        return self._parts([*border, {"text": text, **self._marks}])
 
     def close(self, part: Part) -> bytes:
-        if self._thought is not None:
-            self._last = self._thought
+        if self._marks is not None:
+            self._last = self._marks
             return b""
         self._last, signature = None, self._signature
         if isinstance(part, Reasoning) and part.text is None and part.signature is not None:
             self._signature = part.signature
             return self._parts(_alone(signature)) if signature is not None else b""
         self._signature = None
-        held = [] if signature is None else [Reasoning(Carrier.THOUGHT_SIGNATURE, None, signature)]
-        return self._parts(write_parts([*held, part]))
+        reasoning = [] if signature is None else [Reasoning(Carrier.THOUGHT_SIGNATURE, None, signature)]
+        return self._parts(write_parts([*reasoning, part]))
 
     def end(self, response: ModelResponse) -> bytes:
-        left = self._remaining()
+        remaining = self._remaining()
         if response.error:
-            return left + _event(error_body(response.error))
+            return remaining + _event(error_body(response.error))
         reason = _reason(response)
         empty = {"content": {"parts": [{"text": ""}], "role": "model"}, **reason}
         last = [{**empty, "index": n} for n in range(len(response.messages))] if reason else []
         body: Json = {"candidates": last} if response.messages else _without_candidates(response)
         if last or not response.messages or response.usage:
-            return left + _event(body | _about(response, is_last=True))
-        return left
+            return remaining + _event(body | _about(response, is_last=True))
+        return remaining
 
     def _remaining(self) -> bytes:
         """A signature that nothing followed; of a choice that says nothing, that it is there."""

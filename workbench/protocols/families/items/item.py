@@ -155,15 +155,15 @@ def _outcome(block: BlockReader, call_id: str | None) -> Iterator[Part]:
     """Result of the provider's tool, if its item holds it in a readable form."""
     kind = block.value["type"]
     if kind == "mcp_call" and isinstance(block.value.get("output"), str):
-        block.taken.add("output")
+        block.keys_read.add("output")
         content: tuple[Part, ...] = (Text(block.value["output"], source=Source("/output", ITSELF)),)
         failed = True if block.value.get("error") is not None else None
         yield _server_result(call_id, content, "/output", failed)
     elif kind == "code_interpreter_call" and isinstance(block.value.get("outputs"), list):
-        block.taken.add("outputs")
+        block.keys_read.add("outputs")
         yield _server_result(call_id, tuple(_logs(block.value["outputs"], "/outputs", block.notes)), "/outputs")
     elif kind == "image_generation_call" and isinstance(block.value.get("result"), str):
-        block.taken.add("result")
+        block.keys_read.add("result")
         image = Media("image", data=block.value["result"], source=Source("/result", {"data": ""}))
         yield _server_result(call_id, (image,), "/result")
 
@@ -199,7 +199,7 @@ def _command(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
         yield Opaque(kind_of(value), value, Source(at, VERBATIM))
         return
     block = BlockReader(value, at, notes)
-    block.taken |= {*streams}
+    block.keys_read |= {*streams}
     extra = block.extra(typed="type" in value)
     for key in streams:
         fields = {"text": f"/{key}"} | ({"extra": ""} if extra else {})
@@ -232,12 +232,12 @@ CALLS = frozenset({"function_call", "custom_tool_call", *BUILT_INS})
 RESULTS = frozenset(_RESULTS)
 
 
-SAID, TOLD = "output_text", "input_text"
+OUTPUT_TEXT, INPUT_TEXT = "output_text", "input_text"
 """Types of a text: of the model, and of all others."""
 
 
 def read_content(
-    content: JsonValue, at: str, notes: Notes, default_type: str = TOLD, more: Mapping[str, Reader] = NOTHING
+    content: JsonValue, at: str, notes: Notes, default_type: str = INPUT_TEXT, more: Mapping[str, Reader] = NOTHING
 ) -> tuple[Part, ...]:
     """The parts of a ``content`` or ``output`` value: a string, or a list of typed blocks.
 
@@ -315,13 +315,13 @@ def _audio(block: BlockReader, default_type: str) -> Part | None:
 
 Reader = Callable[[BlockReader, str], Part | None]
 _READERS: Mapping[str, Reader] = {
-    **dict.fromkeys((TOLD, SAID, "text"), _text),
+    **dict.fromkeys((INPUT_TEXT, OUTPUT_TEXT, "text"), _text),
     **dict.fromkeys(("input_image", "computer_screenshot"), _image),
     "input_file": _file,
     "input_audio": _audio,
 }
 _ESSENTIAL: Mapping[str, str] = {
-    **dict.fromkeys((TOLD, SAID, "text"), "text"),
+    **dict.fromkeys((INPUT_TEXT, OUTPUT_TEXT, "text"), "text"),
     **dict.fromkeys(("input_image", "computer_screenshot"), "image_url or file_id"),
     "input_file": "file_data, file_url or file_id",
     "input_audio": "input_audio",
@@ -391,16 +391,18 @@ def _message(block: BlockReader, pointer: str, more: Mapping[str, Reader], *, is
     value = block.value
     role = value.get("role")
     if isinstance(role, str):
-        block.taken.add("role")
+        block.keys_read.add("role")
     elif not is_answer:
         block.notes.shape(
             "a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", ""
         )
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
-    block.taken.add("content")
+    block.keys_read.add("content")
     parts: tuple[Part, ...] = ()
     if value.get("content") is not None:
-        parts = read_content(value["content"], "/content", block.notes, SAID if role == "assistant" else TOLD, more)
+        parts = read_content(
+            value["content"], "/content", block.notes, OUTPUT_TEXT if role == "assistant" else INPUT_TEXT, more
+        )
     else:
         block.notes.shape("a message without content", "/content" if "content" in value else "")
     return Message(role, parts, block.extra(typed="type" in value), pointer)
@@ -416,7 +418,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
     for key in _TEXTS:
         entries = block.value.get(key)
         if isinstance(entries, list) and all(isinstance(entry, dict) and "type" in entry for entry in entries):
-            block.taken.add(key)
+            block.keys_read.add(key)
             readable = [isinstance(entry.get("text"), str) for entry in entries]
             lists[key] = [
                 {k: v for k, v in entry.items() if k != "text" or not is_text}
@@ -433,7 +435,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
     first = texts[0] if texts else None
     if first:
         block.pairs.append(("text", first[0]))
-    said = first[1] if first else None
-    yield Reasoning(Carrier.ENCRYPTED_ITEM, said, None, data, block.extra(**lists), block.source())
+    first_text = first[1] if first else None
+    yield Reasoning(Carrier.ENCRYPTED_ITEM, first_text, None, data, block.extra(**lists), block.source())
     for at, text in texts[1:]:
         yield Reasoning(Carrier.ENCRYPTED_ITEM, text, extra=NOTHING, source=Source("", {"text": at}))

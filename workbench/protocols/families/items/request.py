@@ -38,7 +38,7 @@ PROTOCOL = "openai-responses"
 ASKS = ("input", "prompt", "previous_response_id", "conversation")
 """Keys of which a request has at least one."""
 
-_HELD: Mapping[str, type] = {
+_IR_KEYS: Mapping[str, type] = {
     "model": str,
     "input": object,
     "instructions": object,
@@ -92,7 +92,7 @@ def read_items_request(
         stream=body.get("stream") is True,
         thinking=_thinking(body.get("reasoning")),
         previous_id=_previous(body),
-        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _IR_KEYS.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
         itemized=True,
     )
@@ -104,10 +104,10 @@ def _messages(
     known: KnownMessages | None,
     read: Callable[[JsonValue, str, Notes], Message],
 ) -> tuple[Message, ...]:
-    said = body.get("input")
-    if isinstance(said, str):
-        return (Message("user", (Text(said, source=Source("", ITSELF)),), pointer="/input"),)
-    return () if said is None else read_messages(said, notes, read, known, key="input")
+    entries = body.get("input")
+    if isinstance(entries, str):
+        return (Message("user", (Text(entries, source=Source("", ITSELF)),), pointer="/input"),)
+    return () if entries is None else read_messages(entries, notes, read, known, key="input")
 
 
 def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
@@ -331,8 +331,8 @@ def read_item_params(params: Mapping[str, JsonValue]) -> Iterator[Param]:
 def _format(value: Mapping[str, JsonValue]) -> Iterator[Param]:
     kind = value.get("type")
     if kind == "json_schema" and isinstance(value.get("schema"), dict) and value.keys() <= {"type", *_PARTS}:
-        told = {key: value[key] for key in _PARTS if value.get(key) is not None}
-        yield Param(_FORMAT, told, "response_schema")
+        members = {key: value[key] for key in _PARTS if value.get(key) is not None}
+        yield Param(_FORMAT, members, "response_schema")
     elif kind == "json_object" and value.keys() == {"type"}:
         yield Param(_FORMAT, True, "response_json")
     elif value != {"type": "text"}:

@@ -19,7 +19,7 @@ UNFINISHED = ("queued", "in_progress")
 """Statuses of an answer that is still being made."""
 
 _REASONS = {"max_output_tokens": "length", "content_filter": "filter"}
-_HELD = ("id", "model", "output", "usage", "error", "status")
+_IR_KEYS = ("id", "model", "output", "usage", "error", "status")
 """Keys of an answer that have a field of the IR to themselves; a status only where it is the reason of the end."""
 
 
@@ -79,7 +79,7 @@ def _stop(body: Mapping[str, JsonValue], reason: str | None, messages: Iterable[
 
 def _remainder(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str, JsonValue]:
     """Every key that has no field of its own, and what is left of the details that held the reason."""
-    rest = {key: value for key, value in body.items() if key not in _HELD}
+    rest = {key: value for key, value in body.items() if key not in _IR_KEYS}
     details, status = body.get("incomplete_details"), body.get("status")
     if isinstance(details, dict) and isinstance(details.get("reason"), str):
         rest["incomplete_details"] = {key: value for key, value in details.items() if key != "reason"}
@@ -105,8 +105,10 @@ def read_usage(value: JsonValue) -> Usage | None:
     """
     if not isinstance(value, dict):
         return None
-    asked, made, total = (count_at(value, f"{name}_tokens") for name in ("input", "output", "total"))
+    asked, output, total = (count_at(value, f"{name}_tokens") for name in ("input", "output", "total"))
     details = value.get("input_tokens_details")
-    cached, written = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
+    cached, cache_writes = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
     reasoning = count_at(value.get("output_tokens_details"), "reasoning_tokens")
-    return nested_usage(value, asked, made, cached=cached, written=written, reasoning=reasoning, total=total)
+    return nested_usage(
+        value, asked, output, cached=cached, cache_writes=cache_writes, reasoning=reasoning, total=total
+    )

@@ -158,11 +158,11 @@ class ItemStreamDecoder:
         top = dict(self.responses[-1][0]) if self.responses else {}
         if self._ended is None:
             top.pop("status", None)  # that of the beginning
-        kept = {"unknown_events": self._unknown, "abandoned_responses": self._abandoned}
+        extras = {"unknown_events": self._unknown, "abandoned_responses": self._abandoned}
         found = self._notes.anomalies()
         found += [anomaly for _, anomalies in read for anomaly in anomalies]
         return self._describe(
-            top | {name: list(values) for name, values in kept.items() if values},
+            top | {name: list(values) for name, values in extras.items() if values},
             messages,
             error=self._notes.error,
             is_stream=True,
@@ -259,8 +259,8 @@ class ItemStreamDecoder:
         self._notes.add("stream.block-order", "a second response.created: the response starts again", number)
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
-        for held in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
-            held.clear()
+        for collection in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
+            collection.clear()
         self._ended = self._notes.error = self._sequence = None
 
     def _final(self, value: JsonValue, n: int, number: int) -> None:
@@ -366,17 +366,17 @@ class ItemStreamDecoder:
             item.is_done = True
             self._growing.pop(index, None)
 
-    def _begun_index(self, done: Value) -> int:
+    def _begun_index(self, final_item: Value) -> int:
         """The index of the item that an event without one ends: told by its id; a new one where none of it began."""
-        item = self._by_id.get(text_of(done.get("id")) or "")
+        item = self._by_id.get(text_of(final_item.get("id")) or "")
         return len(self.items) if item is None or item.index is None else item.index
 
-    def _compare(self, item: StreamedItem, done: Value, number: int) -> None:
+    def _compare(self, item: StreamedItem, final_item: Value, number: int) -> None:
         """An item keeps its names from its beginning to its end."""
         for key, slug in (("id", "stream.id"), ("call_id", "stream.id"), ("name", "stream.name")):
             before = item.name(key)
-            if isinstance(before, str) and before and done.get(key) != before:
-                message = f"the {key} of an item changes from {before!r:.80} to {done.get(key)!r:.80}"
+            if isinstance(before, str) and before and final_item.get(key) != before:
+                message = f"the {key} of an item changes from {before!r:.80} to {final_item.get(key)!r:.80}"
                 self._notes.add(slug, message, number, f"/output/{item.index}/{key}")
 
     # -- what is in them

@@ -72,8 +72,8 @@ class StreamedItem:
         self.is_shown = False  # some of it is a part that arrives
         self.final: int | None = None  # its place in the last event
         self.kinds: dict[str, str] = {}  # types of entries that began without saying theirs
-        self._said: dict[str, list[WholeValue]] = {}  # by pointer
-        self._grown: dict[str, list[Pieces]] = {}  # what grows at a pointer or below
+        self._whole_values: dict[str, list[WholeValue]] = {}  # by pointer
+        self._pieces_at: dict[str, list[Pieces]] = {}  # what grows at a pointer or below
         self._events: dict[str, list[int]] = {}  # of a pointer itself
         self._events_below: dict[str, list[int]] = {}  # of the pointers below it
         self._places: dict[tuple[str, int], int] = {}
@@ -88,7 +88,7 @@ class StreamedItem:
 
     def say(self, whole_value: WholeValue) -> None:
         """Take a whole value."""
-        self._said.setdefault(whole_value.at, []).append(whole_value)
+        self._whole_values.setdefault(whole_value.at, []).append(whole_value)
         if not whole_value.at:
             self.whole = whole_value
             if isinstance(whole_value.value, dict) and isinstance(whole_value.value.get("type"), str):
@@ -108,17 +108,17 @@ class StreamedItem:
         if at not in self.tracks:
             self.tracks[at] = Pieces()
             for place in _ways(at):
-                self._grown.setdefault(place, []).append(self.tracks[at])
+                self._pieces_at.setdefault(place, []).append(self.tracks[at])
         return self.tracks[at]
 
     def is_told(self, at: str) -> bool:
         """An event has stated the whole of a string that arrives in pieces; True for a string that does not."""
-        return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
+        return at not in self.tracks or any(whole_value.is_last for whole_value in self._whole_values.get(at, ()))
 
     def latest(self, at: str) -> str:
         """The string at a pointer, as the latest word on it alone has it."""
-        said = self._said.get(at)
-        word = said[-1].value if said else None
+        whole_values = self._whole_values.get(at)
+        word = whole_values[-1].value if whole_values else None
         return word if isinstance(word, str) else self.tracks[at].text if at in self.tracks else ""
 
     def mark(self, at: str, event: int) -> None:
@@ -136,19 +136,19 @@ class StreamedItem:
         """The item as in a whole answer."""
         if self.whole and self.whole.is_last:
             return self.whole.value
-        built = dict(self.whole.value) if self.whole and isinstance(self.whole.value, dict) else {"type": self.kind}
-        ours = {id(built)}
-        below = [said for at, held in self._said.items() if at for said in held]
-        for said in sorted(below, key=lambda said: said.event):
-            _put(built, said.at, said.value, ours)
-        lasting = {said.at for said in below if said.is_last}
+        item = dict(self.whole.value) if self.whole and isinstance(self.whole.value, dict) else {"type": self.kind}
+        ours = {id(item)}
+        below = [whole_value for at, values in self._whole_values.items() if at for whole_value in values]
+        for whole_value in sorted(below, key=lambda whole_value: whole_value.event):
+            _put(item, whole_value.at, whole_value.value, ours)
+        lasting = {whole_value.at for whole_value in below if whole_value.is_last}
         for at, pieces in self.tracks.items():
             if at not in lasting:
-                _put(built, at, pieces.text, ours)
+                _put(item, at, pieces.text, ours)
         for at, kind in self.kinds.items():
-            if look(built, f"{at}/type") is MISSING:
-                _put(built, f"{at}/type", kind, ours)
-        return built
+            if look(item, f"{at}/type") is MISSING:
+                _put(item, f"{at}/type", kind, ours)
+        return item
 
     def message(self, pointer: str) -> tuple[Message, list[Anomaly]]:
         """The item as a message with the places of its fields, and its anomalies."""
@@ -167,22 +167,25 @@ class StreamedItem:
         track = self.tracks.get(at)
         if track and isinstance(value, str) and track.text == value:
             yield track.segments()
-        for said in self._over(at):
-            below = at[len(said.at) :]
-            if _same(look(said.value, below), value):
-                yield (Segment(said.event, said.pointer + below),)
+        for whole_value in self._over(at):
+            below = at[len(whole_value.at) :]
+            if _same(look(whole_value.value, below), value):
+                yield (Segment(whole_value.event, whole_value.pointer + below),)
 
     def _proven(self, part: Part) -> Part:
         """Reasoning with every proof that the stream carried for it: each event gets a new one."""
         if not isinstance(part, Reasoning) or not isinstance(part.data, str):
             return part
-        brought = (look(said.value, "/encrypted_content") for said in self._said.get("", ()))
-        others = dict.fromkeys(b for b in brought if isinstance(b, str) and b and b != part.data)
+        proofs = (look(whole_value.value, "/encrypted_content") for whole_value in self._whole_values.get("", ()))
+        others = dict.fromkeys(b for b in proofs if isinstance(b, str) and b and b != part.data)
         return replace(part, copies=tuple(others)) if others else part
 
     def _over(self, at: str) -> list[WholeValue]:
         """Every whole value that holds what is at a pointer, in order of arrival."""
-        return sorted((s for place in _ways(at) for s in self._said.get(place, ())), key=lambda said: said.event)
+        return sorted(
+            (s for place in _ways(at) for s in self._whole_values.get(place, ())),
+            key=lambda whole_value: whole_value.event,
+        )
 
     def _locate(self, part: Part, whole: JsonValue) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
@@ -202,7 +205,7 @@ class StreamedItem:
     def events(self, at: str) -> tuple[int, ...]:
         """The events that took part in the node at a pointer."""
         found = {event for place in _ways(at) for event in self._events.get(place, ())}
-        found.update(self._events_below.get(at, ()), *(pieces.events for pieces in self._grown.get(at, ())))
+        found.update(self._events_below.get(at, ()), *(pieces.events for pieces in self._pieces_at.get(at, ())))
         if at in self.tracks:
             found.update(self.tracks[at].events)
         return tuple(sorted(found))

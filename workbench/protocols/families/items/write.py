@@ -28,7 +28,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols.families.items.item import CUSTOM, SAID, TOLD
+from workbench.protocols.families.items.item import CUSTOM, INPUT_TEXT, OUTPUT_TEXT
 from workbench.protocols.families.items.request import choice_json, write_item_params
 from workbench.wire import dumps
 
@@ -87,8 +87,8 @@ def write_request(request: ModelRequest) -> Item:
 
 def write_tool_choice(choice: ToolChoice, custom: Set[str | None] = frozenset()) -> JsonValue:
     """A tool choice. ``custom``: names of the tools whose input is free text."""
-    written = choice_json(ToolChoice(choice.mode, choice.name))
-    return {**written, "type": "custom"} if choice.mode == "tool" and choice.name in custom else written
+    choice_value = choice_json(ToolChoice(choice.mode, choice.name))
+    return {**choice_value, "type": "custom"} if choice.mode == "tool" and choice.name in custom else choice_value
 
 
 def _tool(tool: ToolDef) -> Item:
@@ -122,18 +122,18 @@ def _answer_items(parts: Sequence[Part]) -> Iterator[Any]:
 
 def _group(parts: Sequence[Part]) -> Iterator[Part | list[Reasoning]]:
     """The parts, with the texts of one reasoning item together: only the first has anything beside its text."""
-    held: list[Reasoning] = []
+    reasoning: list[Reasoning] = []
     for part in parts:
-        goes_on = held and isinstance(part, Reasoning) and not part.extra and part.data is None
-        if held and not goes_on:
-            yield held
-            held = []
+        goes_on = reasoning and isinstance(part, Reasoning) and not part.extra and part.data is None
+        if reasoning and not goes_on:
+            yield reasoning
+            reasoning = []
         if isinstance(part, Reasoning):
-            held = [*held, part]
+            reasoning = [*reasoning, part]
         else:
             yield part
-    if held:
-        yield held
+    if reasoning:
+        yield reasoning
 
 
 def reasoning_item(parts: Sequence[Reasoning]) -> Item:
@@ -189,7 +189,7 @@ def _content(parts: Sequence[Part], *, is_result: bool) -> JsonValue:
 def _blocks(parts: Sequence[Part], *, is_result: bool) -> Iterator[Item]:
     for part in parts:
         if isinstance(part, Text):
-            yield {"type": TOLD, "text": part.text}
+            yield {"type": INPUT_TEXT, "text": part.text}
         elif isinstance(part, Media) and part.kind == "image":
             detail = {} if is_result else {"detail": "auto"}  # required here, and the default
             yield {"type": "input_image", **detail, **_origin(part, "image_url", "image_url")}
@@ -272,7 +272,7 @@ def said_call(call: ToolCallIR) -> Item:
 
 def said_text(text: Text) -> Item:
     """A text in a message of an answer."""
-    return {"type": SAID, "text": text.text, "annotations": []}
+    return {"type": OUTPUT_TEXT, "text": text.text, "annotations": []}
 
 
 def message_item(texts: Sequence[Text]) -> Item:

@@ -30,7 +30,7 @@ from workbench.protocols.families.items.write import (
 from workbench.wire import SseEvent, dumps, loads
 
 _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
-_SAID = "response.output_text"
+_OUTPUT_TEXT = "response.output_text"
 _SUMMED = "response.reasoning_summary_text"
 _STEMS = {
     "function_call": ("response.function_call_arguments", "arguments"),
@@ -60,8 +60,8 @@ class ItemWriter:
         self._answer = response.id
         whole = envelope(response, [])
         ends = {"usage": None, "error": None, "incomplete_details": None}
-        begun = whole | {"status": "in_progress", "output": [], **ends}
-        return self._event("response.created", response=begun) + self._event("response.in_progress", response=begun)
+        opening = whole | {"status": "in_progress", "output": [], **ends}
+        return self._event("response.created", response=opening) + self._event("response.in_progress", response=opening)
 
     def choice(self, number: int) -> bytes:
         return b""
@@ -79,38 +79,38 @@ class ItemWriter:
         return closed + self._open_item({**item, key: ""})
 
     def grow(self, text: str) -> bytes:
-        more = self.text_extras if self._text == _SAID else {}
+        more = self.text_extras if self._text == _OUTPUT_TEXT else {}
         return self._event(f"{self._text}.delta", **self._place, **more, delta=text) if self._text else b""
 
     def close(self, part: Part) -> bytes:
         self._is_open = False
         if isinstance(part, Text):
             self._texts.append(part)
-            written = self._text_part(part)
-            done = self._event(f"{_SAID}.done", **self._place, **self.text_extras, text=part.text)
-            return done + self._event("response.content_part.done", **self._place, part=written)
+            part_json = self._text_part(part)
+            event = self._event(f"{_OUTPUT_TEXT}.done", **self._place, **self.text_extras, text=part.text)
+            return event + self._event("response.content_part.done", **self._place, part=part_json)
         if isinstance(part, Reasoning):
             self._thoughts.append(part)
             if not self._text:
                 return b""
-            done = self._event(f"{_SUMMED}.done", **self._place, text=part.text)
-            return done + self._event(
+            event = self._event(f"{_SUMMED}.done", **self._place, text=part.text)
+            return event + self._event(
                 "response.reasoning_summary_part.done", **self._place, part=_summary(part.text or "")
             )
         assert isinstance(part, ToolCallIR)
         item = self._with_id(said_call(part))
         key = _STEMS[item["type"]][1]
-        done = self._event(f"{self._text}.done", **self._place, **{key: item[key]})
-        return done + self._end_item(item)
+        event = self._event(f"{self._text}.done", **self._place, **{key: item[key]})
+        return event + self._end_item(item)
 
     def end(self, response: ModelResponse) -> bytes:
         """The last event holds the whole answer; without it the answer is not complete."""
-        written = self.start(response) if self._number < 0 else b""
-        written += b"" if self._is_open and not response.is_complete else self._close_item()
+        encoded = self.start(response) if self._number < 0 else b""
+        encoded += b"" if self._is_open and not response.is_complete else self._close_item()
         if response.is_complete or response.error:
             whole = envelope(response, self._items)
-            written += self._event(_ENDS[whole["status"]], response=whole)
-        return written
+            encoded += self._event(_ENDS[whole["status"]], response=whole)
+        return encoded
 
     def _message(self, texts: Sequence[Text]) -> Item:
         """The item of a message."""
@@ -121,32 +121,32 @@ class ItemWriter:
         return said_text(text)
 
     def _open_text(self, part: Text) -> bytes:
-        written = b""
+        encoded = b""
         if not self._texts:
-            written = self._close_item()
-            written += self._open_item({**self._with_id(self._message([part])), "content": []})
-        self._text = _SAID
+            encoded = self._close_item()
+            encoded += self._open_item({**self._with_id(self._message([part])), "content": []})
+        self._text = _OUTPUT_TEXT
         self._place = {**self._own(), "content_index": len(self._texts)}
-        return written + self._event("response.content_part.added", **self._place, part=self._text_part(Text("")))
+        return encoded + self._event("response.content_part.added", **self._place, part=self._text_part(Text("")))
 
     def _open_thought(self, part: Reasoning) -> bytes:
         """Only the first part of an item has anything beside its text; what has its lists of old comes whole."""
-        written = b""
+        encoded = b""
         if not self._thoughts or part.extra or part.data is not None:
-            written = self._close_item()
+            encoded = self._close_item()
             if part.extra:
                 self._text = ""
                 self._item = {}
-                return written
-            written += self._open_item(self._with_id({"type": "reasoning", "summary": []}))
+                return encoded
+            encoded += self._open_item(self._with_id({"type": "reasoning", "summary": []}))
         elif not self._item:
-            return written
+            return encoded
         if part.text is None:
             self._text = ""
-            return written
+            return encoded
         self._text = _SUMMED
         self._place = {**self._own(), "summary_index": len(self._thoughts)}
-        return written + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
+        return encoded + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
 
     def _with_id(self, item: Item) -> Item:
         return with_id(item, self._answer, len(self._items))
@@ -168,19 +168,19 @@ class ItemWriter:
             item = self._with_id(reasoning_item(self._thoughts))
         else:
             return b""
-        written = b"" if self._item else self._whole(item)
-        return written + self._end_item(item)
+        encoded = b"" if self._item else self._whole(item)
+        return encoded + self._end_item(item)
 
     def _end_item(self, item: Item) -> bytes:
-        written = self._event("response.output_item.done", output_index=len(self._items), item=item)
+        encoded = self._event("response.output_item.done", output_index=len(self._items), item=item)
         self._items.append(item)
         self._item, self._texts, self._thoughts = None, [], []
-        return written
+        return encoded
 
     def _whole(self, item: Item) -> bytes:
         """Everything of a reasoning item but its end."""
-        begun = {key: [] if key in _LISTS and isinstance(value, list) else value for key, value in item.items()}
-        pieces = [self._open_item(begun)]
+        opening = {key: [] if key in _LISTS and isinstance(value, list) else value for key, value in item.items()}
+        pieces = [self._open_item(opening)]
         for key, (part_of, stem, number) in _LISTS.items():
             for n, part in enumerate(item[key] if isinstance(item.get(key), list) else ()):
                 at, text = {**self._own(), number: n}, part.get("text", "")
