@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.contracts import Contract, EnforcedCheck, Fact, NotedContract, agrees
+from workbench.contracts import Contract, EnforcedCheck, Fact, NotedContract, reads_same
 from workbench.protocols import fact
 from workbench.terms import ClosureTerms
 
@@ -17,6 +17,10 @@ CONTRACT = Contract(
     enforces=(ENFORCED,),
     terms={"limits.most": MOST, "other": Fact([], "docs", "2026-01")},
 )
+
+
+def agrees(contract: Contract, noted: NotedContract) -> bool:
+    return all(reads_same(contract, CONTRACT, read) for read in noted.reads)
 
 
 def test_what_is_read_is_what_the_contract_says() -> None:
@@ -34,20 +38,27 @@ def test_contracts_agree_that_differ_in_nothing_that_was_read() -> None:
     assert noted.closure.result_role == "tool"
     assert noted.check_for("closure.missing-result") is None
     same = replace(CONTRACT, name="y", enforces=(), closure=ClosureTerms(id_pattern="a+", result_role="tool"))
-    assert agrees(same, noted.reads)
+    assert agrees(same, noted)
     for other in (
         replace(CONTRACT, terms={}),
         replace(CONTRACT, terms={"limits.most": Fact(4.0, "docs", "2026-01")}),
         replace(CONTRACT, closure=ClosureTerms()),
         replace(CONTRACT, enforces=(replace(ENFORCED, rule="closure.missing-result"),)),
     ):
-        assert not agrees(other, noted.reads)
+        assert not agrees(other, noted)
 
 
 def test_a_term_that_is_missing_was_read_too() -> None:
     noted = NotedContract(CONTRACT)
     assert "missing" not in noted.terms
-    assert not agrees(replace(CONTRACT, terms={"missing": MOST}), noted.reads)
+    assert not agrees(replace(CONTRACT, terms={"missing": MOST}), noted)
+
+
+def test_a_group_of_terms_is_one_reading() -> None:
+    noted = NotedContract(CONTRACT)
+    assert dict(noted.terms_of("limits")) == {"limits.most": MOST}
+    assert agrees(replace(CONTRACT, terms={"limits.most": MOST, "others": MOST}), noted)
+    assert not agrees(replace(CONTRACT, terms={"limits.most": MOST, "limits.least": MOST}), noted)
 
 
 def most(contract: Contract) -> object:
@@ -59,5 +70,5 @@ def test_a_derived_fact_was_read_as_what_it_is_derived_from() -> None:
     for _ in range(2):
         noted = NotedContract(CONTRACT)
         assert fact(noted, most) == 4
-        assert agrees(replace(CONTRACT, title="Y"), noted.reads)
-        assert not agrees(replace(CONTRACT, terms={}), noted.reads)
+        assert agrees(replace(CONTRACT, title="Y"), noted)
+        assert not agrees(replace(CONTRACT, terms={}), noted)

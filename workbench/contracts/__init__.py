@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.model_facts import ModelFact, facts_of, is_listed
-    from workbench.contracts.noted_contract import NotedContract, Read, agrees
+    from workbench.contracts.noted_contract import NotedContract, Read, reads_same
     from workbench.contracts.places import Place, PlacedValue, at_pointer, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
@@ -124,7 +124,6 @@ __all__ = [
     "Test",
     "Verdict",
     "WireOrder",
-    "agrees",
     "as_json",
     "at_pointer",
     "broken_files",
@@ -169,6 +168,7 @@ __all__ = [
     "plain",
     "protocols",
     "read",
+    "reads_same",
     "refusal_of",
     "resolve",
     "rule_of",

@@ -124,3 +124,10 @@ class Contract:
         """The value of a term."""
         fact = self.terms.get(key)
         return default if fact is None else fact.value
+
+    def terms_of(self, group: str) -> Mapping[str, Fact]:
+        """The terms of a group: of ``schema`` those whose keys begin with ``schema.``."""
+        key = (Contract.terms_of, group)
+        if key not in self.facts:
+            self.facts[key] = {each: fact for each, fact in self.terms.items() if each.startswith(f"{group}.")}
+        return self.facts[key]  # type: ignore[no-any-return]

@@ -44,24 +44,27 @@ class NotedContract(Contract):
     def checks_of(self, rule: str) -> tuple[EnforcedCheck, ...]:
         return self.read(Contract.checks_of, rule)  # type: ignore[no-any-return]
 
+    def terms_of(self, group: str) -> Mapping[str, Fact]:
+        return self.read(Contract.terms_of, group)  # type: ignore[no-any-return]
+
     def read(self, find: Callable[..., Any], name: str) -> Any:
         """``find(contract, name)``, noted."""
         value = self.reads[find, name] = find(self._contract, name)
         return value
 
 
-def agrees(contract: Contract, reads: Mapping[Read, Any]) -> bool:
-    """True if the same readings of a contract give the same results."""
-    for (find, name), value in reads.items():
-        own = find(contract, name)
-        if own is not value and (own != value or _text_of(contract, find, name, own) != repr(value)):
-            return False
-    return True
+def reads_same(one: Contract, other: Contract, read: Read) -> bool:
+    """True if a reading of both contracts gives the same."""
+    find, name = read
+    value, other_value = find(one, name), find(other, name)
+    if value is other_value:
+        return True
+    return bool(value == other_value) and _text_of(one, read, value) == _text_of(other, read, other_value)
 
 
-def _text_of(contract: Contract, find: Callable[..., Any], name: str, value: Any) -> str:
+def _text_of(contract: Contract, read: Read, value: Any) -> str:
     """All that is read of a contract by this name: ``1 == True``, and texts of findings show the difference."""
-    key = (_text_of, find, name)
+    key = (_text_of, read)
     if key not in contract.facts:
         contract.facts[key] = repr(value)
     return contract.facts[key]  # type: ignore[no-any-return]

@@ -11,8 +11,9 @@ This changes only the time of an inspection, and never its result.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import eq, itemgetter
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -21,20 +22,44 @@ from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
 T = TypeVar("T")
 
 
+class MessageKind:
+    """What messages have in common that no test can tell apart by part classes and shape: one object for all of them.
+
+    Attributes:
+        part_types: classes of their parts.
+        shape: their shape (``MessageShape``); None if it is not known.
+    """
+
+    __slots__ = ("part_types", "shape")
+
+    def __init__(self, part_types: frozenset[type], shape: HasFacts | None) -> None:
+        self.part_types, self.shape = part_types, shape
+
+
+_shapeless: dict[Any, Any] = {}
+
+
+def kind_of(parts: Iterable[Part], shape: HasFacts | None = None) -> MessageKind:
+    """The kind of a message with such parts and such a shape."""
+    part_types = frozenset(map(type, parts))
+    kinds, key = _shapeless if shape is None else shape.facts, (MessageKind, part_types)
+    if key not in kinds:
+        kinds[key] = MessageKind(part_types, shape)
+    return kinds[key]  # type: ignore[no-any-return]
+
+
 class RepeatedMessage(Message):
     """A message that may be repeated, with the facts computed from it. It equals the same message without them.
 
     Args:
         facts: function that computed a fact → the fact; shared by the same message at several places.
         text: bytes of the message.
-
-    Attributes:
-        part_types: classes of its parts.
+        kind: its kind.
     """
 
-    __slots__ = ("facts", "part_types", "text")
+    __slots__ = ("facts", "kind", "text")
     facts: dict[Any, Any]
-    part_types: frozenset[type]
+    kind: MessageKind
     text: bytes
 
     def __init__(
@@ -45,10 +70,11 @@ class RepeatedMessage(Message):
         pointer: str = "",
         facts: dict[Any, Any] | None = None,
         text: bytes = b"",
+        kind: MessageKind | None = None,
     ) -> None:
         super().__init__(role, parts, extra, pointer)
         object.__setattr__(self, "facts", {} if facts is None else facts)
-        object.__setattr__(self, "part_types", frozenset(map(type, parts)))
+        object.__setattr__(self, "kind", kind or kind_of(parts))
         object.__setattr__(self, "text", text)
 
     def __eq__(self, other: object) -> bool:
@@ -80,8 +106,8 @@ def asked_of(*part_types: type) -> Callable[[Test], Test]:
     return declare
 
 
-ByShape: TypeAlias = tuple[Callable[[Message], Any], Callable[..., object]]
-"""Attribute ``by_shape`` of a test: function that finds the shape of a message, and what is asked of shapes."""
+May: TypeAlias = Callable[..., object]
+"""Attribute ``may_be_of_shape`` of a test: what is asked of the shape of a message."""
 
 
 class Fold(Protocol):
@@ -102,13 +128,15 @@ class GrowingHistory:
 
     Attributes:
         messages: the messages, each with its index.
+        kinds: kind → indices of the messages of that kind, in order.
         texts: their bytes.
         anomalies: (index, anomaly) of their anomalies; pointers are absolute.
         size: number of bytes of the texts.
     """
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[RepeatedMessage] = []
+        self.kinds: defaultdict[MessageKind, list[int]] = defaultdict(list)
         self.texts: list[bytes] = []
         self.anomalies: list[tuple[int, Anomaly]] = []
         self.size = 0
@@ -119,8 +147,9 @@ class GrowingHistory:
         """Number of messages at the beginning that have these texts."""
         return len(self.texts) if self.texts == texts[: len(self.texts)] else count_alike(self.texts, texts)
 
-    def append(self, text: bytes, message: Message, anomalies: Iterable[Anomaly]) -> None:
+    def append(self, text: bytes, message: RepeatedMessage, anomalies: Iterable[Anomaly]) -> None:
         """Add a message."""
+        self.kinds[message.kind].append(len(self.messages))
         for anomaly in anomalies:
             self.anomalies.append((len(self.texts), anomaly))
         self.messages.append(message)
@@ -135,6 +164,9 @@ class GrowingHistory:
         """Another history that begins with the first messages of this one."""
         other = GrowingHistory()
         other.messages, other.texts = self.messages[:length], self.texts[:length]
+        for kind, indices in self.kinds.items():
+            if indices[0] < length:
+                other.kinds[kind] = indices[: bisect_left(indices, length)]
         other.size = self.size - sum(map(len, self.texts[length:]))
         other.anomalies = self.anomalies[: self.count_anomalies(length)]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
@@ -162,7 +194,7 @@ class GrowingHistory:
         if found is None:
             found = self._matches[test, terms] = Matches(test, terms)
         if found.count < len(self.messages):
-            found.read(self.messages)
+            found.read(self)
         return found.indices
 
 
@@ -195,7 +227,7 @@ class Matches:
         count: number of messages that were asked.
     """
 
-    __slots__ = ("_by_shape", "_key", "_part_types", "_terms", "_test", "count", "indices")
+    __slots__ = ("_key", "_may", "_may_key", "_part_types", "_terms", "_test", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
         self._test, self._terms = test, terms
@@ -203,31 +235,42 @@ class Matches:
         self.count = 0
         self._key = _key(test, terms)  # one object for all messages
         self._part_types: frozenset[type] | None = getattr(test, "part_types", None)
-        self._by_shape: ByShape | None = getattr(test, "by_shape", None)
+        self._may: May | None = getattr(test, "may_be_of_shape", None)
+        self._may_key = self._may and _key(self._may, terms)
 
-    def read(self, messages: Sequence[Message]) -> None:
-        """Ask the messages that were not asked yet; the argument has all of them."""
-        test, terms, key, wanted, by_shape = self._test, self._terms, self._key, self._part_types, self._by_shape
-        find_shape, may = by_shape or (None, None)
-        may_key = may and _key(may, terms)
-        for n in range(self.count, len(messages)):
+    def read(self, history: GrowingHistory) -> None:
+        """Ask the messages that were not asked yet."""
+        test, terms, key, messages = self._test, self._terms, self._key, history.messages
+        for n in self._asked(history):
             message = messages[n]
-            facts: dict[Any, Any] = {}
-            if type(message) is RepeatedMessage:
-                if wanted is not None and wanted.isdisjoint(message.part_types):
-                    continue
-                facts = message.facts
-            if find_shape is not None and may is not None:
-                shape = facts.get(find_shape) or fact(message, find_shape)
-                admits = shape.facts.get(may_key)  # as ``fact``, which takes longer
-                if not (fact(shape, may, *terms) if admits is None else admits):
-                    continue
+            facts = message.facts
             known = facts.get(key, facts)
             if known is facts:
                 known = facts[key] = test(message, *terms)
             if known:
                 self.indices.append(n)
         self.count = len(messages)
+
+    def _asked(self, history: GrowingHistory) -> Iterable[int]:
+        """Indices of the messages that are asked."""
+        start, stop, kinds = self.count, len(history.messages), history.kinds
+        if self._part_types is None and self._may is None:
+            return range(start, stop)
+        if stop - start < len(kinds):
+            messages = history.messages
+            return [n for n in range(start, stop) if self._may_be(messages[n].kind)]
+        found = [some[bisect_left(some, start) :] for kind, some in kinds.items() if self._may_be(kind)]
+        return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
+
+    def _may_be(self, kind: MessageKind) -> object:
+        """The test may be true of a message of this kind."""
+        if self._part_types is not None and self._part_types.isdisjoint(kind.part_types):
+            return False
+        shape, may = kind.shape, self._may
+        if may is None or shape is None:
+            return True
+        admits = shape.facts.get(self._may_key)  # as ``fact``, which takes longer
+        return fact(shape, may, *self._terms) if admits is None else admits
 
     def fork(self, length: int) -> Matches:
         """The same for the first messages alone."""

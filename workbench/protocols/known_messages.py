@@ -10,8 +10,16 @@ from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage, count_alike, where
-from workbench.protocols.message_shapes import find_shape, shape_of_value
+from workbench.protocols.history import (
+    GrowingHistory,
+    HistoryPrefix,
+    MessageKind,
+    RepeatedMessage,
+    count_alike,
+    kind_of,
+    where,
+)
+from workbench.protocols.message_shapes import shape_of_value
 from workbench.protocols.request_reading import RequestForm, RequestReading
 from workbench.wire import BodyText, ListOutline, WholeText, loads, outline
 
@@ -36,6 +44,7 @@ MOST_HISTORIES = 16
 class _KnownMessage(NamedTuple):
     message: Message
     anomalies: tuple[Anomaly, ...]
+    kind: MessageKind
     facts: dict[Any, Any]
 
 
@@ -72,7 +81,8 @@ class KnownParts:
             value = loads(text, levels=LEVELS)
             shape = shape_of_value(value)
             message, anomalies = reader(value)
-            known = self._keep(key, _KnownMessage(message, tuple(anomalies), {find_shape: shape}), len(text))
+            kind = kind_of(message.parts, shape)
+            known = self._keep(key, _KnownMessage(message, tuple(anomalies), kind, {}), len(text))
         return known
 
     def fields(self, protocol: str, form: RequestForm, members: Iterable[tuple[str, bytes]]) -> _KnownFields:
@@ -286,10 +296,10 @@ class KnownMessages:
         if added and shared < len(history.texts):
             history = history.fork(shared)
         for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
-            pointer, message = f"/{key}/{n}", known.message
-            repeated_message = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
+            pointer, (message, _, kind, facts) = f"/{key}/{n}", known
+            repeated = RepeatedMessage(message.role, message.parts, message.extra, pointer, facts, text, kind)
             notes = [replace(a, pointer=pointer + a.pointer) for a in known.anomalies] if known.anomalies else ()
-            history.append(text, repeated_message, notes)
+            history.append(text, repeated, notes)
         first = len(anomalies)
         anomalies += [anomaly for _, anomaly in history.anomalies[: history.count_anomalies(count)]]
         self._latest = _KnownHistory(history, reader, key, (first, len(anomalies)))

@@ -6,13 +6,13 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols.history import Test, fact, text_of
+from workbench.protocols.history import HistoryPrefix, RepeatedMessage, Test, fact, text_of
 from workbench.wire import loads
 
 NAMED: Final = ("role", "type")
@@ -55,7 +55,15 @@ class MessageShape:
 
 def shape_of(message: Message) -> MessageShape:
     """The shape of a message that may come again."""
-    return fact(message, find_shape)
+    shape = message.kind.shape if isinstance(message, RepeatedMessage) else None
+    return shape if isinstance(shape, MessageShape) else fact(message, find_shape)
+
+
+def shapes_in(messages: Sequence[Message]) -> Iterable[MessageShape]:
+    """The shapes of messages that may come again; those of later messages of the same history may be among them."""
+    known = [kind.shape for kind in messages.history.kinds] if isinstance(messages, HistoryPrefix) else [None]
+    shapes = [shape for shape in known if isinstance(shape, MessageShape)]
+    return dict.fromkeys(shapes if len(shapes) == len(known) else map(shape_of, messages))
 
 
 def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:
@@ -66,7 +74,7 @@ def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:
     """
 
     def declare(test: Test) -> Test:
-        setattr(test, "by_shape", (find_shape, may))  # noqa: B010 (a function has no such attribute by itself)
+        setattr(test, "may_be_of_shape", may)  # noqa: B010 (a function has no such attribute by itself)
         return test
 
     return declare

@@ -11,7 +11,7 @@ from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract,
 from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
-from workbench.rules._shared_results import SharedResults
+from workbench.rules._shared_results import SharedResults, of_chain
 from workbench.wire import Summary
 
 if TYPE_CHECKING:
@@ -270,8 +270,7 @@ class NotedCase(RuleContext):
     """A case that notes what is read from its contract and its chain.
 
     Attributes:
-        contract: the contract, with notes.
-        chain: closure and ledger, as far as they were needed.
+        contract: the contract, with notes; those of the chain are among them.
     """
 
     __slots__ = ("_case",)
@@ -294,11 +293,13 @@ class NotedCase(RuleContext):
 
     @property
     def closure(self) -> Closure:
-        return self.chain.setdefault("closure", self._case.closure)  # type: ignore[no-any-return]
+        self.contract.reads.setdefault((of_chain, "closure"))
+        return self._case.closure
 
     @property
     def ledger(self) -> Ledger:
-        return self.chain.setdefault("ledger", self._case.ledger)  # type: ignore[no-any-return]
+        self.contract.reads.setdefault((of_chain, "ledger"))
+        return self._case.ledger
 
 
 def _basis(rule: Rule, side: str, source: str) -> Basis:

@@ -29,7 +29,7 @@ from workbench.contracts import (
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, shape_of, text_of
+from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, shapes_in, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
 from workbench.rules._context import RuleContext
@@ -49,7 +49,7 @@ class Search:
 
     def __init__(self, relation: Relation, place: Place) -> None:
         self._place, self._test = place, relation.test
-        self._near = [each for each in relation.when.places if each.place.up >= 0]
+        self._near = _nearby(relation)
         self._compared = [(word, there) for word, there in relation.test.compared if there.up > 0]
 
     def values(self, root: JsonValue) -> list[PlacedValue]:
@@ -77,6 +77,27 @@ class Search:
             each.pointer for each in place.find(root) if _may_pass(test, place, each.value)
         )  # fmt: skip
         return any(all(_may_hold_near(each, root, pointer) for each in self._near) for pointer in found)
+
+
+class FieldSearch(Search):
+    """A search in a field of a request; one shared object for equal ones of all contracts."""
+
+    __slots__ = ("__weakref__", "_key")
+
+    def __init__(self, relation: Relation, place: Place) -> None:
+        super().__init__(relation, place)
+        self._key = place.first
+
+    def below(self, decoded: DecodedExchange, value: JsonValue) -> list[PlacedValue]:
+        """The values in this value of its field, searched once for a request."""
+        if self not in decoded.facts:
+            decoded.facts[self] = self.values({self._key: value})
+        return decoded.facts[self]  # type: ignore[no-any-return]
+
+
+def _nearby(relation: Relation) -> list[Condition]:
+    """Conditions on places near the value."""
+    return [each for each in relation.when.places if each.place.up >= 0]
 
 
 def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
@@ -145,7 +166,7 @@ class OnFields:
     def __init__(self, relations: Sequence[Relation]) -> None:
         self.relations = tuple(relations)
         self._by_first: dict[str, list[int]] = {}
-        self._searches: dict[tuple[int, str], Search] = {}
+        self._searches: dict[tuple[int, str], FieldSearch] = {}
         self._firsts_of: defaultdict[str, list[str]] = defaultdict(list)
         self._raw_values = list[str]()
         self._required = [(n, each.place.first) for n, each in enumerate(relations) if _is_required(each)]
@@ -173,18 +194,20 @@ class OnFields:
                 present.add(first)
             for number in self._by_first[first] if tops else ():
                 if first in present or len(self.relations[number].place.steps) == 1:
-                    values = (each for key, value in tops for each in self._search(number, key).values({key: value}))
+                    values = (each for key, value in tops for each in self._search(number, key).below(decoded, value))
                     found[number] = [PlacedValue(at + each.pointer, each.value) for each in values]
         for number, first in self._required:
             if first not in present and not found.get(number):
                 found[number] = [PlacedValue(f"{at}/{escape(first)}", None)]
         return sorted((number, values) for number, values in found.items() if values)
 
-    def _search(self, number: int, key: str) -> Search:
+    def _search(self, number: int, key: str) -> FieldSearch:
         """The search of a relation under one spelling of its first key."""
         if (number, key) not in self._searches:
             relation = self.relations[number]
-            self._searches[number, key] = Search(relation, Place((key, *relation.place.steps[1:])))
+            place = Place((key, *relation.place.steps[1:]))
+            name = repr((place, relation.test, _nearby(relation)))
+            self._searches[number, key] = _field_searches.setdefault(name, FieldSearch(relation, place))
         return self._searches[number, key]
 
 
@@ -283,8 +306,10 @@ _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
 
 
 def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
-    for _, message in case.suspects(_hits_of_all, query):
-        yield from ((number, message, values) for number, values in fact(message, _hits_of_all, query))
+    """Each question is asked of the messages whose shape it may be about, once for all contracts that have it."""
+    for number in sorted({number for shape in shapes_in(case.messages) for number in fact(shape, _may_hit, query)}):
+        question = query.questions[number]
+        yield from ((number, message, fact(message, _hits, question)) for _, message in case.suspects(_hits, question))
 
 
 def _hits_of_decoded(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
@@ -311,29 +336,18 @@ def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
     return tuple(number for number, each in enumerate(query.questions) if fact(shape, _may_be_about, each))
 
 
-@asked_by_shape(_may_hit)
-def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
-    """(number of a relation, values) of all that relations are about in a message."""
-    numbers = fact(shape_of(message), _may_hit, query)
-    if not numbers:
-        return ()
-    found = list[tuple[int, tuple[PlacedValue, ...]]]()
-    for number in numbers:
-        question = query.questions[number]
-        is_for = not question.roles or message.role in question.roles  # as ``is_for``, without a call
-        if is_for and (values := fact(message, _hits, question)):
-            found.append((number, values))
-    return tuple(found)
-
-
-def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
-    text = text_of(message) or b"null"
-    return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))
-
-
 def _may_be_about(shape: MessageShape, question: _Question) -> bool:
     is_told = question.which.startswith(_BY_NAMED)
     return (not is_told or passes_filter(question.which, shape.skeleton)) and question.search.may_find(shape.skeleton)
+
+
+@asked_by_shape(_may_be_about)
+def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
+    """The values that a question is about in a message."""
+    if not question.is_for(message):
+        return ()
+    text = text_of(message) or b"null"
+    return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))
 
 
 _SHORT, _KEPT = 16 * 1024, 64
@@ -346,6 +360,8 @@ def _parse_short(text: bytes) -> JsonValue:
     return loads(text)
 
 
+_field_searches: WeakValueDictionary[str, FieldSearch] = WeakValueDictionary()
+
 _questions: WeakValueDictionary[str, _Question] = WeakValueDictionary()
 
 
@@ -353,6 +369,5 @@ def _question(relation: Relation) -> _Question:
     when = relation.when
     which, below = relation.place.steps[1], relation.place.below(2)
     which = which if which.startswith("*[") else ""
-    near = [each for each in when.places if each.place.up >= 0]
-    key = repr((which, below, relation.test, when.role, near))
+    key = repr((which, below, relation.test, when.role, _nearby(relation)))
     return _questions.setdefault(key, _Question(which, when.role, Search(relation, below)))

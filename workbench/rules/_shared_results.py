@@ -3,28 +3,78 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from workbench.chain import Closure, Hops, Ledger, closure, ledger
-from workbench.contracts import Finding, Read, agrees
-from workbench.named_tuple import NamedTuple
+from workbench.contracts import Finding, Read, reads_same
 from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:
     from workbench.rules._context import NotedCase, RuleContext
 
 
-class _Findings(NamedTuple):
-    """Findings of a rule family under every contract of which the same is read."""
+def of_chain(case: RuleContext, name: str) -> object:
+    """Closure or ledger of a case, as a reading of a rule family."""
+    return getattr(case, name)
 
-    reads: Mapping[Read, object]
-    chain: Mapping[str, object]
-    findings: tuple[Finding, ...]
 
-    def hold_for(self, case: RuleContext) -> bool:
-        is_same_chain = all(getattr(case, name) is value for name, value in self.chain.items())
-        return is_same_chain and agrees(case.contract, self.reads)
+class _ContractReading:
+    """One reading of a rule family, and what comes next under the contracts of which the same is read.
+
+    What a family reads next depends on what it has read. So its readings form a tree, whose leaves are findings.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+        self.branches: list[tuple[RuleContext, _ContractReading | tuple[Finding, ...]]] = []
+
+    def follow(self, case: RuleContext) -> _ContractReading | tuple[Finding, ...] | None:
+        """The next reading of a case, or its findings; None if its contract has something new here."""
+        return next((following for other, following in self.branches if _is_same(case, other, self.read)), None)
+
+
+def _is_same(case: RuleContext, other: RuleContext, read: Read) -> bool:
+    if read[0] is of_chain:
+        return of_chain(case, read[1]) is of_chain(other, read[1])
+    return reads_same(case.contract, other.contract, read)
+
+
+class _FamilyFindings:
+    """Findings of a rule family on one exchange, by what it has read of the contracts."""
+
+    def __init__(self) -> None:
+        self._first: _ContractReading | tuple[Finding, ...] | None = None
+
+    def find(self, case: RuleContext) -> tuple[Finding, ...] | None:
+        """The findings of a case; None if they are not known."""
+        found = self._first
+        while isinstance(found, _ContractReading):
+            found = found.follow(case)
+        return found
+
+    def add(self, case: RuleContext, reads: Iterable[Read], findings: tuple[Finding, ...]) -> None:
+        """Add the findings of a case.
+
+        Args:
+            reads: what led to them, in order.
+        """
+        place: _ContractReading | None = None
+        following = self._first
+        for read in reads:
+            if not isinstance(following, _ContractReading) or following.read != read:
+                following = _ContractReading(read)
+                self._put(place, case, following)
+            place, following = following, following.follow(case)
+        self._put(place, case, findings)
+
+    def _put(
+        self, place: _ContractReading | None, case: RuleContext, following: _ContractReading | tuple[Finding, ...]
+    ) -> None:
+        if place is None:
+            self._first = following
+        else:
+            place.branches.append((case, following))
 
 
 class SharedResults:
@@ -37,7 +87,7 @@ class SharedResults:
     def __init__(self) -> None:
         self._closures: dict[ClosureTerms, Closure] = {}
         self._ledgers: dict[ReasoningTerms, Ledger] = {}
-        self._findings: defaultdict[str, list[_Findings]] = defaultdict(list)
+        self._findings: defaultdict[str, _FamilyFindings] = defaultdict(_FamilyFindings)
         self._hops: Hops | None = None
 
     def hops(self, case: RuleContext) -> Hops:
@@ -72,9 +122,9 @@ class SharedResults:
             run: the family.
         """
         known = self._findings[name]
-        same = next((each for each in known if each.hold_for(case)), None)
-        if same is None:
+        found = known.find(case)
+        if found is None:
             noting_case = case.note_reads()
-            same = _Findings(noting_case.contract.reads, noting_case.chain, tuple(run(noting_case)))
-            known.append(same)
-        return same.findings
+            found = tuple(run(noting_case))
+            known.add(case, noting_case.contract.reads, found)
+        return found

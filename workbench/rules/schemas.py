@@ -90,24 +90,22 @@ def _check_declared(case: RuleContext) -> Iterator[Finding]:
     if not request.tools:
         return
     yield from _list(case, request)
-    known = of_contract(case.contract)
+    known = fact(case.contract, _dialects)
     for tool in request.tools:
         if tool.kind == "client":
             yield from _tool(case, tool, known)
 
 
 def of_contract(contract: Contract) -> Mapping[str, Dialect]:
-    """Mode → dialect of a contract."""
-    return fact(contract, _dialects)
+    """Mode → dialect of a contract, each with the name of the contract."""
+    found = fact(contract, _dialects).items()
+    return {mode: replace(dialect, name=f"{contract.label} {mode}".strip()) for mode, dialect in found}
 
 
 def _dialects(contract: Contract) -> Mapping[str, Dialect]:
-    terms = {
-        k: DialectFact(f.value, f"{f.source} ({f.date})", f.note)
-        for k, f in contract.terms.items()
-        if k[:7] == "schema."
-    }
-    return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
+    """Mode → dialect of a contract: equal ones are one dialect for what is kept about a schema."""
+    terms = {k: DialectFact(f.value, f"{f.source} ({f.date})", f.note) for k, f in contract.terms_of("schema").items()}
+    return {dialect.mode: dialect for dialect in dialects("", terms)}
 
 
 def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
@@ -164,7 +162,7 @@ def _read_output(value: JsonValue) -> JsonValue:
 
 def _output_issues(case: RuleContext, pointer: str, schema: JsonValue) -> list[lint.Issue]:
     """Faults of the schema of a response, by what the contract says of such schemas, or of strict ones."""
-    known = of_contract(case.contract)
+    known = fact(case.contract, _dialects)
     is_strict = any(value is True for _, value in values(case.decoded, f"{pointer.rpartition('/')[0]}/strict"))
     mode = "output" if "output" in known else "strict" if is_strict and "strict" in known else PLAIN
     found = []

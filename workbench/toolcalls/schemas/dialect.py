@@ -94,7 +94,7 @@ class Dialect:
     max_enum_values: int | None = None
     max_text: int | None = None
     max_optional: int | None = None
-    sources: Mapping[str, DialectFact] = field(default=NOTHING, compare=False)
+    sources: Mapping[str, DialectFact] = field(default=NOTHING, hash=False)
 
     def accepts(self, keyword: str) -> bool:
         """True if the keyword is allowed somewhere in a schema."""
