@@ -241,7 +241,7 @@ class Matches:
     def read(self, history: GrowingHistory) -> None:
         """Ask the messages that were not asked yet."""
         test, terms, key, messages = self._test, self._terms, self._key, history.messages
-        for n in self._asked(history):
+        for n in self._candidates(history):
             message = messages[n]
             facts = message.facts
             known = facts.get(key, facts)
@@ -251,7 +251,7 @@ class Matches:
                 self.indices.append(n)
         self.count = len(messages)
 
-    def _asked(self, history: GrowingHistory) -> Iterable[int]:
+    def _candidates(self, history: GrowingHistory) -> Iterable[int]:
         """Indices of the messages that are asked."""
         start, stop, kinds = self.count, len(history.messages), history.kinds
         if self._part_types is None and self._may is None:
