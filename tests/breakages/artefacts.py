@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tests.breakages import Entry
 from workbench.protocols import with_turns
-from workbench.wire.exchange import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import store
 
 URLS = {
@@ -170,6 +170,9 @@ def _frames(entry: Entry) -> Artefact:
     shaken = HttpRequest("GET", evidence.get("url") or SOCKETS[entry["protocol"]], headers)
     socket = ExchangeKind.WEBSOCKET
     connection = Exchange("1", shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=1.79e9)
+    if "status" in evidence:
+        refusal = HttpResponse(evidence["status"], body=Body(evidence["answer"].encode()))
+        connection = Exchange("1", shaken, refusal, started_at=1.79e9)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
         store.save(tuple(with_turns([connection])), path, form="text")

@@ -18,6 +18,8 @@ MAY_FIND = {
     "C012": ("schema.property-name",),
     "C013": ("schema.name",),
     "D013": ("mcp.no-answer",),
+    **dict.fromkeys(("F014", "F032"), ("mcp.no-answer",)),
+    "F023": ("args.schema",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

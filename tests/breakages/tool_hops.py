@@ -40,6 +40,7 @@ CATALOGUES = (
     "tool-hops-15.yaml",
     "tool-hops-16.yaml",
     "tool-hops-17.yaml",
+    "tool-hops-18.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -49,7 +50,11 @@ BEGAN = 1_764_000_000.0
 LOST = ("closed", "dropped", "exited", "ended", "no answer")
 """Words of an event after which the client hears nothing of the connection any more."""
 
-MISSED = {"X017": "a connection whose beginning was not recorded looks the same"}
+MISSED = {
+    "X017": "a connection whose beginning was not recorded looks the same",
+    "F010": "_meta is for programs: no client that was measured tells it to the model",
+    "F026": "nothing follows the response to initialize: a recording that was ended there looks the same",
+}
 """Entries that are not named, and why."""
 
 UNSEEN = ("mcp.result-oversize",)
@@ -295,6 +300,8 @@ class HopArtefact:
             at = f"/tools/0/functionDeclarations/{number}" if self.protocol == "gemini" else f"/tools/{number or 0}"
             inside = _SCHEMA[self.protocol] + rest.removeprefix("input_schema") if rest.startswith("input_") else rest
             yield Place(models[0], "request", f"{at}/{inside}".rstrip("/"))
+        elif part == "model_call":
+            yield Place(models[0], "response", "")
         elif part in ("tools_list", "tools_list_entry"):
             number, _, inside = rest.partition("/") if part == "tools_list" else ("0", "", rest)
             yield Place(shift, "response", f"/result/tools/{number}/{inside}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workbench import regex
-from workbench.chain import Fate, ToolLink, fates, lost_parts, request_tool_results
+from workbench.chain import Fate, ToolLink, fates, lost_parts, request_tool_results, text_for_model
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass, replace
@@ -23,6 +23,7 @@ from workbench.rules._mcp_rules import (
     RESULT_DROPPED,
     STRUCTURED_DROPPED,
     WARNING,
+    WRONG_CALL,
     make,
     member,
     texts_of,
@@ -197,6 +198,9 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
         by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
+        if lost := _lost_names(outer.meta, inner.meta):
+            text = f"_meta loses {', '.join(map(quote, lost))}: {by}"
+            yield make(decoded, ARGS_CHANGED, REQUEST, "/params", text, severity=INFO)
     if inner.state != "answered" or outer.state != "answered":
         return
     where = f"the result of exchange {outer.exchange + 1}, which the gateway {quote(outer.server)} returned"
@@ -205,18 +209,23 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         rule = STRUCTURED_DROPPED if lost.kind == "structured" else RESULT_ALTERED if lost.form else RESULT_DROPPED
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
-    meta, outer_meta = (one.result.get("_meta") for one in (inner, outer))
-    missing = (
-        [name for name in meta if name not in outer_meta]
-        if isinstance(meta, dict) and isinstance(outer_meta, dict)
-        else meta
-    )
-    if missing:
+    if missing := _lost_names(inner.result.get("_meta"), outer.result.get("_meta")):
         text = f"_meta loses {', '.join(map(quote, missing))}, missing from {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
         yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError" if "isError" in inner.result else "/result", text)
+
+
+_OF_ONE_HOP = ("progressToken", "io.modelcontextprotocol/")
+"""Beginnings of names in ``_meta`` that each side of a gateway writes for itself."""
+
+
+def _lost_names(before: JsonValue, after: JsonValue) -> list[str]:
+    """Names in one ``_meta`` that another lacks, but for those of a single hop."""
+    kept = after if isinstance(after, dict) else {}
+    names = before if isinstance(before, dict) else {}
+    return [name for name in names if name not in kept and not name.startswith(_OF_ONE_HOP)]
 
 
 def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, JsonValue], how: str) -> Finding:
@@ -289,7 +298,11 @@ def _text_of(value: JsonValue) -> str:
 
 
 def of_uncalled(
-    decoded: DecodedExchange, calls: Sequence[ModelCall], links: Sequence[ToolLink], tools: Iterable[tuple[str, str]]
+    decoded: DecodedExchange,
+    calls: Sequence[ModelCall],
+    links: Sequence[ToolLink],
+    tools: Iterable[tuple[str, str]],
+    outcomes: Sequence[ToolOutcome],
 ) -> Iterator[Finding]:
     """Findings on results of calls that never reached their tool server.
 
@@ -297,6 +310,7 @@ def of_uncalled(
         calls: calls whose results the request tells.
         links: what its results come from.
         tools: server and name of every tool that was listed.
+        outcomes: what the servers returned, and no request has told yet.
     """
     linked = {link.call_id for link in links}
     uncalled = {one.call.id: one for one in calls if one.carried is None and one.call.id not in linked}
@@ -305,9 +319,28 @@ def of_uncalled(
     listed = tuple(tools)
     for result in request_tool_results(decoded.messages(REQUEST)[-MOST:]):
         one = uncalled.get(result.result.tool_call_id)
+        words = text_for_model(result.result)
+        if one and (other := next((each for each in outcomes if _is_in_place(one, each, words)), None)):
+            text = f"this is the result of {quote(other.tool)} in exchange {other.exchange + 1}"
+            hint = f"{text}; the call in exchange {one.exchange + 1} is of {quote(one.call.name)}"
+            yield make(decoded, WRONG_CALL, REQUEST, result.pointer, hint, severity=WARNING)
+            continue
         server = next((s for s, tool in listed if is_named(one.call.name, tool)), "") if one else ""
         if one and server:
-            words = " ".join(getattr(part, "text", "") for part in result.result.content)
             severity = INFO if _DENIED.search(words[:300]) else WARNING
             text = f"the call in exchange {one.exchange + 1} was never sent to {quote(server)}"
             yield make(decoded, NOT_CALLED, REQUEST, result.pointer, text, quote(words[:200]), severity)
+
+
+def _is_in_place(one: ModelCall, outcome: ToolOutcome, words: str) -> bool:
+    """Another tool was run instead: the model got all of its result, and had not named it in its call.
+
+    A tool that runs what the model writes (a program, the name of another tool) has that name in its arguments.
+    """
+    texts = [text.strip() for text in texts_of(outcome.result)]
+    is_told = len("".join(texts)) >= _TELLING and words.split() == " ".join(texts).split()
+    return is_told and outcome.tool.encode() not in one.key and not is_named(one.call.name, outcome.tool)
+
+
+_TELLING = 12
+"""Characters of a result that no other tool returns by chance."""

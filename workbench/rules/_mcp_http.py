@@ -122,12 +122,13 @@ def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
 def _of_session(
     decoded: DecodedExchange, request: HttpRequest, response: HttpResponse, session: str
 ) -> Iterator[Finding]:
-    if session and request.method != "initialize" and not request.headers.get(_SESSION) and response.status >= 400:
-        text = (
-            f"the server answered initialize with the header Mcp-Session-Id, but this request does not have it: the "
-            f"server refuses it with {response.status}"
-        )
-        yield make(decoded, SESSION_LOST, REQUEST, "", text)
+    if not session or request.method == "initialize" or request.headers.get(_SESSION):
+        return
+    is_error = isinstance(response_object(decoded).get("error"), dict)
+    refusal = f"with {response.status}" if response.status >= 400 else "with a JSON-RPC error" if is_error else ""
+    if refusal:
+        text = "the server answered initialize with the header Mcp-Session-Id, but this request does not have it"
+        yield make(decoded, SESSION_LOST, REQUEST, "", f"{text}: the server refuses it {refusal}")
 
 
 def of_lost_session(decoded: DecodedExchange, since: int) -> Finding:

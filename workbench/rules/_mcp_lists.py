@@ -289,6 +289,9 @@ def _of_readers(decoded: DecodedExchange, schema: JsonValue, where: str) -> Iter
     for node in nodes(schema) if isinstance(schema, dict) else ():
         ref, values = member(node.schema, "$ref"), member(node.schema, "enum")
         is_item = node.pointer.endswith("/items")
+        if member(node.schema, "type") == "array" and not {"items", "prefixItems"} & set(node.schema):
+            text = "an array without items: VS Code and several providers refuse the tool (microsoft/vscode#246119)"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if is_item and isinstance(member(node.schema, "type"), list):
             text = "the items have a list of types, which several providers refuse with the whole request"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}/type", text, severity=INFO)

@@ -64,7 +64,7 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
     version = facts.version_of(method, request, response)
     if "method" in request and "id" in request:
         yield from _of_form(decoded, method, REQUEST, message_faults(method, request, version))
-    if "jsonrpc" in response and "id" in request:
+    if not response.keys().isdisjoint(("result", "error")) and "id" in request:
         yield from _of_form(decoded, method, RESPONSE, message_faults(method, response, version))
     if method == "initialize":
         yield from _of_capabilities(decoded, request, response)

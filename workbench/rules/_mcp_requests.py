@@ -162,7 +162,7 @@ def _of_client(
     if method in _MUST_RESULT:
         is_elsewhere = exchange.response.status in _AUTH or is_unknown_session(exchange)
         yield from () if is_elsewhere else _error(decoded, method, response.get("error"))
-        yield from _shape(decoded, method, response.get("result"))
+        yield from _shape(decoded, method, response.get("result"), facts.version)
     else:
         yield from _refused_method(decoded, method, facts)
     if method == "initialize":
@@ -350,12 +350,18 @@ def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> 
         yield make(decoded, CAPABILITY, RESPONSE, "/result/capabilities", text, severity=INFO)
 
 
-def _shape(decoded: DecodedExchange, method: str, result: JsonValue) -> Iterator[Finding]:
-    """A result without the members that clients read."""
+def _shape(decoded: DecodedExchange, method: str, result: JsonValue, version: str) -> Iterator[Finding]:
+    """A result without the members that clients read.
+
+    Args:
+        version: that both sides agreed on; empty if that is unknown. Only the newest may leave the content out beside
+            structured content (``CallToolResult`` of each revision; refused by rmcp: modelcontextprotocol/rust-sdk#750).
+    """
     if not isinstance(result, dict) or "task" in result or result.get("resultType", "complete") != "complete":
         return
     for name, kind in _MEMBERS.get(method, ()):
-        is_missing = name not in result and not (name == "content" and "structuredContent" in result)
+        is_free = name == "content" and "structuredContent" in result and not "" < version < _STATELESS
+        is_missing = name not in result and not is_free
         if is_missing or (name in result and not isinstance(result[name], kind)):
             what = "has no" if is_missing else "has a wrong"
             text = f"the result of {method} {what} {quote(name)}: clients refuse it"

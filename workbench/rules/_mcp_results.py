@@ -30,6 +30,7 @@ from workbench.rules._mcp_rules import (
     RESULT_DUPLICATED,
     RESULT_TRUNCATED,
     STRUCTURED_DROPPED,
+    TIMEOUT,
     WRONG_CALL,
     make,
     member,
@@ -75,6 +76,14 @@ _STOPPED = regex.compile(
 )
 """Words with which a client says that a call was not carried out, or not to its end."""
 
+_GAVE_UP = regex.compile(
+    r"(?i)\btime[d ]*[- ]?out\b|\bdeadline\b|-32001\b|\bwithin [\d.,]+ ?(?:ms|millis|s\b|sec)"
+)
+"""Words with which a client says that it waited in vain."""
+
+_HEAD_OF_ERROR = 400
+"""Characters of a result in which its first line of error is."""
+
 _FAILED = regex.compile(
     r"(?i)\berr(?:or)?\b|fail|exception|invalid|denied|not found|no such|missing|refused|unable|cannot|can't"
     r"|timed? ?out|traceback|unknown|forbidden|unauthori[sz]ed|is ?error"
@@ -119,6 +128,9 @@ def of_told(
     words = text_for_model(tool_result.result)
     if outcome.state == "refused":
         yield from _of_refused(decoded, link, tool_result, outcome, words)
+    if outcome.state == "unanswered" and _GAVE_UP.search(words[:_HEAD_OF_ERROR]):
+        text = f"the client gave up the call in exchange {link.exchange + 1}{_waited(decoded, outcome)}"
+        yield make(decoded, TIMEOUT, REQUEST, link.pointer, f"{text}: the server had not answered", quote(words))
     if outcome.state != "answered":
         return
     swapped = next((one for one in others if link.lost and _tells(words, one) and not _tells(words, outcome)), None)
@@ -150,6 +162,12 @@ def _of_refused(
     elif outcome.error and outcome.error not in words:
         text = f"the message of the JSON-RPC error in exchange {link.exchange + 1} (/error/message) is missing here"
         yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, text, quote(outcome.error), INFO)
+
+
+def _waited(decoded: DecodedExchange, outcome: ToolOutcome) -> str:
+    """How long a client waited at most, in words; empty if that is unknown."""
+    told = decoded.exchange.started_at
+    return f" within {told - outcome.began:,.0f} s" if told and outcome.began and told > outcome.began else ""
 
 
 def _tells(words: str, outcome: ToolOutcome) -> bool:

@@ -105,9 +105,7 @@ class _FactReader:
             self._answer(number, id_, message)
 
     def _answer(self, number: int, id_: str, message: dict[str, JsonValue]) -> None:
-        if ("result" in message) == ("error" in message):
-            self.facts.odd_responses.append((number, "must have a result or an error, not both or neither"))
-        elif message.get("id") is None and _code_of(message) not in _UNREADABLE:
+        if message.get("id") is None and _code_of(message) not in _UNREADABLE:
             has = "has the id null" if "id" in message else "has no id"
             why = "so it does not answer any open request" if self._open else "as if it answered a notification"
             self.facts.odd_responses.append((number, f"{has}, {why}"))

@@ -111,6 +111,8 @@ class Course:
         method = message.get("method")
         self._set("_last", place if sender == CLIENT else self._last)
         if not isinstance(method, str):
+            if fault := _fault_of_kind(message):
+                yield Lapse("message", sender, place, "", fault)
             yield from self._take_response(sender, message, place)
             return
         known = _method(method, self.version)
@@ -329,6 +331,15 @@ class Course:
                 text = f"the client never answered the request {asked.method!r} of the server (id {id_})"
                 kind = "no-answer" if self._last > asked.place else "left"
                 yield Lapse(kind, CLIENT, asked.place, "", text)
+
+
+def _fault_of_kind(message: Mapping[str, JsonValue]) -> str:
+    """Why a message without a method is no response, in words; empty if it is one."""
+    if "result" in message and "error" in message:
+        return "the response has a result and an error: clients that take the first one never see the other"
+    if "result" in message or "error" in message:
+        return ""
+    return "the message has neither a method, nor a result, nor an error: it is no request and no response"
 
 
 def _method(name: str, version: str) -> Method | None:

@@ -56,7 +56,7 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     http = exchange.request
     if exchange.kind is not ExchangeKind.HTTP or http is None:
         return exchange
-    messages = _messages_of(http.body.text) if http.method == "POST" else []
+    messages = _messages_of(http) if http.method == "POST" else []
     if messages and not (_has_mark(http) or all(map(_is_of_tool_server, messages))):
         return exchange
     if messages:
@@ -71,21 +71,24 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     return exchange
 
 
-def _messages_of(text: BodyText) -> list[dict[str, JsonValue]]:
-    """The message of a body, or those of a batch; none if it is something else."""
-    if not _may_be_message(text):
+def _messages_of(http: HttpRequest) -> list[dict[str, JsonValue]]:
+    """The message of a body, or those of a batch; none if it is something else.
+
+    What is neither a request nor a response is a message, too, where the headers say that it goes to a tool server.
+    """
+    if not _may_be_message(http.body.text):
         return []
     try:
-        value = loads(text.whole())
+        value = loads(http.body.text.whole())
     except WireError:
         return []
     messages = value if isinstance(value, list) else [value]
-    return messages if all(map(_is_message, messages)) else []
+    return messages if all(_is_message(each, is_marked=_has_mark(http)) for each in messages) else []
 
 
-def _is_message(value: JsonValue) -> bool:
+def _is_message(value: JsonValue, *, is_marked: bool) -> bool:
     is_object = isinstance(value, dict) and value.get("jsonrpc") == "2.0"
-    return is_object and ("method" in value or "result" in value or "error" in value)
+    return is_object and (is_marked or "method" in value or "result" in value or "error" in value)
 
 
 def _is_of_tool_server(message: dict[str, JsonValue]) -> bool:
@@ -104,7 +107,7 @@ def _is_of_tool_server(message: dict[str, JsonValue]) -> bool:
 
 def id_of_post(http: HttpRequest) -> JsonValue:
     """Id of the message that a POST carried; None for a batch, and for one without an id."""
-    messages = _messages_of(http.body.text)
+    messages = _messages_of(http)
     return messages[0].get("id") if len(messages) == 1 else None
 
 
@@ -182,7 +185,7 @@ def _request_messages(decoded: DecodedExchange) -> list[dict[str, JsonValue]]:
 
 def _read_request(decoded: DecodedExchange) -> list[dict[str, JsonValue]]:
     http = decoded.exchange.request
-    return _messages_of(http.body.text) if http else []
+    return _messages_of(http) if http else []
 
 
 def event_messages(decoded: DecodedExchange) -> Sequence[tuple[bytes, dict[str, JsonValue]]]:

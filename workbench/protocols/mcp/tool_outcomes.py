@@ -41,6 +41,7 @@ class ToolOutcome:
         state: ``"answered"``, ``"refused"`` (with a JSON-RPC error), ``"cancelled"`` or ``"unanswered"``.
         error: message of a JSON-RPC error; empty without one.
         began, ended: times, in seconds since the epoch; None if unknown.
+        meta: ``_meta`` of the request; None without it.
     """
 
     exchange: int
@@ -53,6 +54,7 @@ class ToolOutcome:
     error: str = ""
     began: float | None = None
     ended: float | None = None
+    meta: JsonValue = None
 
     def is_within(self, outer: ToolOutcome) -> bool:
         """Another server's call began and ended this one while it was carried out itself: it is a gateway."""
@@ -131,6 +133,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
         str(error.get("message") or "") if isinstance(error, dict) else "",
         exchange.started_at,
         exchange.started_at + exchange.duration if exchange.started_at and exchange.duration is not None else None,
+        meta,
     )
 
 
