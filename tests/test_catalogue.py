@@ -50,6 +50,7 @@ ORDINALS = (
     "twenty-fourth",
     "twenty-fifth",
     "twenty-sixth",
+    "twenty-seventh",
 )
 
 

@@ -117,7 +117,10 @@ def _tool_hop(lines: Sequence[Mapping[str, JsonValue]]) -> Iterator[Exchange]:
 
 
 def _socket(example: Mapping[str, JsonValue]) -> Iterator[Exchange]:
-    """A WebSocket with its turns; ``closed`` is a code with a reason, and the side that closed it."""
+    """A WebSocket with its turns, or a handshake that was refused with a ``status``.
+
+    ``sent_close`` and ``received_close`` are a code with a reason.
+    """
     from workbench.protocols import with_turns
     from workbench.wire import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, dumps
 
@@ -132,8 +135,11 @@ def _socket(example: Mapping[str, JsonValue]) -> Iterator[Exchange]:
                 frames.append(Frame(direction, "text", dumps(value), float(at)))
     headers = Headers(tuple(example.get("request_headers", {}).items()))
     shaken = HttpRequest("GET", str(example.get("url", "")), headers)
-    kind = ExchangeKind.WEBSOCKET
-    yield from with_turns([Exchange("socket", shaken, HttpResponse(101), kind=kind, frames=tuple(frames))])
+    kind, status = ExchangeKind.WEBSOCKET, int(example.get("status", 101))
+    if status == 101:
+        yield from with_turns([Exchange("socket", shaken, HttpResponse(status), kind=kind, frames=tuple(frames))])
+    else:
+        yield Exchange("socket", shaken, HttpResponse(status))
 
 
 _PARTS = ("raw", "request", "response", "sse", "text")

@@ -39,7 +39,14 @@ if TYPE_CHECKING:
         SocketOpening,
         SocketRefusal,
     )
-    from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
+    from workbench.protocols.common.socket_turns import (
+        SocketFact,
+        SocketTurn,
+        SocketTurns,
+        TurnSplitter,
+        is_socket_url,
+        with_turns,
+    )
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
     from workbench.protocols.detection import ERROR_ALONE, TEXT
@@ -113,6 +120,7 @@ __all__ = [
     "grammar_places",
     "grammars",
     "id_places",
+    "is_socket_url",
     "last_where",
     "likeness_of",
     "protocol_of_messages",

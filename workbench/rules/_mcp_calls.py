@@ -198,8 +198,8 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
         by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
-        if lost := _lost_names(outer.meta, inner.meta):
-            text = f"_meta loses {', '.join(map(quote, lost))}: {by}"
+        if names := _lost_names(outer.meta, inner.meta):
+            text = f"_meta loses {', '.join(map(quote, names))}: {by}"
             yield make(decoded, ARGS_CHANGED, REQUEST, "/params", text, severity=INFO)
     if inner.state != "answered" or outer.state != "answered":
         return

@@ -355,7 +355,7 @@ def _shape(decoded: DecodedExchange, method: str, result: JsonValue, version: st
 
     Args:
         version: that both sides agreed on; empty if that is unknown. Only the newest may leave the content out beside
-            structured content (``CallToolResult`` of each revision; refused by rmcp: modelcontextprotocol/rust-sdk#750).
+            structured content (``CallToolResult``; refused by rmcp, modelcontextprotocol/rust-sdk#750).
     """
     if not isinstance(result, dict) or "task" in result or result.get("resultType", "complete") != "complete":
         return

@@ -76,9 +76,7 @@ _STOPPED = regex.compile(
 )
 """Words with which a client says that a call was not carried out, or not to its end."""
 
-_GAVE_UP = regex.compile(
-    r"(?i)\btime[d ]*[- ]?out\b|\bdeadline\b|-32001\b|\bwithin [\d.,]+ ?(?:ms|millis|s\b|sec)"
-)
+_GAVE_UP = regex.compile(r"(?i)\btime[d ]*[- ]?out\b|\bdeadline\b|-32001\b|\bwithin [\d.,]+ ?(?:ms|millis|s\b|sec)")
 """Words with which a client says that it waited in vain."""
 
 _HEAD_OF_ERROR = 400
@@ -129,7 +127,7 @@ def of_told(
     if outcome.state == "refused":
         yield from _of_refused(decoded, link, tool_result, outcome, words)
     if outcome.state == "unanswered" and _GAVE_UP.search(words[:_HEAD_OF_ERROR]):
-        text = f"the client gave up the call in exchange {link.exchange + 1}{_waited(decoded, outcome)}"
+        text = f"the client gave up the call in exchange {link.exchange + 1}{_wait_text(decoded, outcome)}"
         yield make(decoded, TIMEOUT, REQUEST, link.pointer, f"{text}: the server had not answered", quote(words))
     if outcome.state != "answered":
         return
@@ -164,7 +162,7 @@ def _of_refused(
         yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, text, quote(outcome.error), INFO)
 
 
-def _waited(decoded: DecodedExchange, outcome: ToolOutcome) -> str:
+def _wait_text(decoded: DecodedExchange, outcome: ToolOutcome) -> str:
     """How long a client waited at most, in words; empty if that is unknown."""
     told = decoded.exchange.started_at
     return f" within {told - outcome.began:,.0f} s" if told and outcome.began and told > outcome.began else ""

@@ -13,6 +13,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
 from workbench.rules._carried_findings import with_more
+from workbench.rules.recording import is_refused_handshake
 from workbench.undo_log import Journal
 from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State, Summary
 
@@ -96,7 +97,8 @@ def with_transport_findings(
         before: the same connection when it had fewer frames: those are not read again.
     """
     http = decoded.exchange.response
-    if decoded.exchange.kind is not ExchangeKind.WEBSOCKET and (http is None or http.headers.get(RELAY_HEADER) is None):
+    is_refused = http is not None and (http.headers.get(RELAY_HEADER) is not None or is_refused_handshake(decoded))
+    if decoded.exchange.kind is not ExchangeKind.WEBSOCKET and not is_refused:
         return row
     from workbench.rules import sockets
 

@@ -63,6 +63,18 @@ def find_refused(decoded: DecodedExchange) -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
+def is_refused_handshake(decoded: DecodedExchange) -> bool:
+    """The request asks for a WebSocket, and the response does not open one."""
+    request, response = decoded.exchange.request, decoded.exchange.response
+    if request is None or response is None or request.method != "GET" or response.status == _OPENED:
+        return False
+    return (request.headers.get("upgrade") or "").lower() == "websocket"
+
+
+_OPENED = 101
+"""Status with which a server opens a WebSocket."""
+
+
 def with_refusal(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
     """The row; if the recorder refused the request, with findings on the request alone: no provider answered."""
     refused = find_refused(decoded)

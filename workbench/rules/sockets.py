@@ -16,10 +16,10 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns, is_socket_url
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._wording import quote, weaker
-from workbench.rules.recording import with_refusal
+from workbench.rules.recording import find_refused, is_refused_handshake, with_refusal
 from workbench.wire import ExchangeKind, Frame, close_of, split_url
 
 if TYPE_CHECKING:
@@ -37,16 +37,17 @@ BETA_SHAPE = _rule("beta-shape", ERROR, "A handshake requests the beta of the Re
 TWO_RESPONSES = _rule("two-responses", ERROR, "A response was requested while another response was in progress.")
 CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that was cancelled or is incomplete.")
 UNANSWERED = _rule("unanswered-call", ERROR, "The model waits for a result that was not sent or has a wrong id.")
-UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was requested after it.")
+UNUSED = _rule("unused-result", WARNING, "A result or an input was sent, but no response was requested after it.")
 
 NO_RESPONSE = _rule("no-response", WARNING, "The server did not respond to a request.")
 TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session lacks tools that the client declared.")
 UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that the API does not know.")
+REFUSED_HANDSHAKE = _rule("refused-handshake", ERROR, "A server refused to open a WebSocket to a model.")
 REFUSED = _rule("refused-message", ERROR, "The server refused a message that does not request a response.")
 
 RULES = (
     *(CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED),
-    *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE, REFUSED),
+    *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE, REFUSED, REFUSED_HANDSHAKE),
 )
 _BY_SLUG = {rule.slug: rule for rule in RULES}
 _WHEN_OVER = frozenset((UNANSWERED.slug, UNUSED.slug))
@@ -67,9 +68,28 @@ def with_transport_findings(
         before: the same connection when it had fewer frames: those are not read again.
     """
     row = with_refusal(row, decoded)
+    if is_refused_handshake(decoded) and not find_refused(decoded):
+        return replace(row, findings=(*row.findings, *_handshake(decoded)))
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
     return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded, before)))
+
+
+_FALLS_BACK = 426
+"""Status for which clients use HTTP from then on (Codex: one handshake)."""
+
+
+def _handshake(decoded: DecodedExchange) -> Iterator[Finding]:
+    """A handshake with a model's address that was answered with another status than 101."""
+    request, response = decoded.exchange.request, decoded.exchange.response
+    if request is None or response is None or not is_socket_url(request.url):
+        return
+    meaning = _table()["handshakes"].get(response.status) or _table()["handshakes"].get(response.status // 100)
+    text = f"the server answered the handshake with {response.status}" + (f": {meaning}" if meaning else "")
+    severity = Severity.INFO if response.status == _FALLS_BACK else REFUSED_HANDSHAKE.severity
+    found = _finding(decoded, weaker(REFUSED_HANDSHAKE, severity), RESPONSE, text, ())
+    said = decoded.response_text.decode("utf-8", "replace").strip()
+    yield replace(found, evidence=quote(said, 200) if said else found.evidence)
 
 
 class _ReadFrames(NamedTuple):
@@ -95,7 +115,7 @@ def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTu
 def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
     turns = _turns(decoded, before)
     for fact in turns.facts():
-        if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
+        if not (decoded.is_arriving and (fact.is_of_end or fact.rule in _WHEN_OVER)):
             side = REQUEST if fact.is_of_client else RESPONSE
             rule = weaker(_BY_SLUG[fact.rule]) if fact.is_harmless else _BY_SLUG[fact.rule]
             yield _finding(decoded, rule, side, fact.message, fact.frames)

@@ -90,6 +90,7 @@ class SocketFact(NamedTuple):
         frames: numbers of the messages that show it, from zero.
         is_of_client: the client did it.
         is_harmless: nothing is lost by it: a warning.
+        is_of_end: it is about what did not come: as long as the connection is open, it may still come.
     """
 
     rule: str
@@ -97,6 +98,7 @@ class SocketFact(NamedTuple):
     frames: tuple[int, ...]
     is_of_client: bool = True
     is_harmless: bool = False
+    is_of_end: bool = False
 
 
 class TurnSplitter(Protocol):
@@ -227,6 +229,11 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
         yield replace(exchange, meta={**exchange.meta, TURNS: len(turns)}) if len(turns) else exchange
         if not have_them:
             yield from map(turns.exchange, range(1, len(turns) + 1))
+
+
+def is_socket_url(url: str) -> bool:
+    """A protocol with turns over WebSockets claims this address."""
+    return any(adapter.splitter and adapter.claims_url(url) for adapter in protocols.every())
 
 
 def _splitter_of(connection: Exchange, value: Value) -> TurnSplitter | None:

@@ -90,6 +90,7 @@ class LiveTurns:
         self._cancelled: set[JsonValue] = set()
         self._facts: list[SocketFact] = []
         self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
+        self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
     # -- the client
@@ -123,6 +124,8 @@ class LiveTurns:
         self._frames.append(number)
         if get(content, "turnComplete") is not False:
             self._request(number, frame)
+        else:
+            self._idle_input = (number, "no clientContent has turnComplete")
 
     def _add_results(self, number: int, frame: Frame, answered: Value) -> None:
         """Results are a content of their own; the model continues when it has them all."""
@@ -161,8 +164,12 @@ class LiveTurns:
 
     def _add_input(self, number: int, value: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
+        if get(value, "activityEnd") is not None:
+            self._idle_input = None
         for blob in (value.get("audio"), value.get("video"), *_chunks(get(value, "mediaChunks"))):
             if isinstance(blob, dict):
+                if self._is_ended_by_client():
+                    self._idle_input = (number, "automatic activity detection is off, and no activityEnd follows")
                 kind = str(get(blob, "mimeType") or "")
                 self._flush_audio(kind)
                 self._heard = (kind, self._heard[1] + _size(blob.get("data")))
@@ -173,6 +180,11 @@ class LiveTurns:
             self._contents.append(dumps({"role": "user", "parts": [{"text": value["text"]}]}))
             self._frames.append(number)
             self._last_sent = number
+
+    def _is_ended_by_client(self) -> bool:
+        """The client has to say when the user stops speaking."""
+        detection = get(get(self._setup, "realtimeInputConfig"), "automaticActivityDetection")
+        return get(detection, "disabled") is True
 
     def _flush_audio(self, kind: str = "") -> None:
         """What was heard so far becomes a content: its type and its length."""
@@ -234,6 +246,9 @@ class LiveTurns:
             names = ", ".join(sorted(map(repr, turn.open_calls)))
             text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
+        if self._idle_input and not self.turns and self._is_ready:
+            text = f"the client sent input, but {self._idle_input[1]}: the model waits for its end"
+            yield SocketFact("socket.unused-result", text, (self._idle_input[0],), is_of_end=True)
 
     # -- the server
 

@@ -339,7 +339,7 @@ def _fault_of_kind(message: Mapping[str, JsonValue]) -> str:
         return "the response has a result and an error: clients that take the first one never see the other"
     if "result" in message or "error" in message:
         return ""
-    return "the message has neither a method, nor a result, nor an error: it is no request and no response"
+    return "the message has no method, no result and no error: programs that validate messages refuse it"
 
 
 def _method(name: str, version: str) -> Method | None:

@@ -26,6 +26,14 @@ def tool_names(session: Value) -> list[str]:
     return [str(tool["name"]) for tool in named if "name" in tool]
 
 
+def waits_for_silence(session: Value) -> bool:
+    """The server requests a response by itself when the user stops speaking; so it does unless the client says no."""
+    for holder in (session, object_of(object_of(session, "audio"), "input")):
+        if "turn_detection" in holder and holder["turn_detection"] is None:
+            return False
+    return True
+
+
 def merge(session: Value, update: Value) -> Value:
     """A session with the members that an update has; objects in it are merged, lists replaced."""
     merged = dict(session)

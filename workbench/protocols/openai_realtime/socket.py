@@ -19,7 +19,14 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.unknown_types import unknown_type
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
-from workbench.protocols.openai_realtime.session_members import Value, merge, object_of, settings_of, tool_names
+from workbench.protocols.openai_realtime.session_members import (
+    Value,
+    merge,
+    object_of,
+    settings_of,
+    tool_names,
+    waits_for_silence,
+)
 from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
@@ -35,6 +42,9 @@ _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversat
     "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
 ))  # fmt: skip
 """Messages with a separate response of the server: an error that follows one, and names nothing else, refuses it."""
+
+_MOST_INPUTS = 8
+"""Messages with input that a finding names."""
 
 _ACTIVE = "conversation_already_has_active_response"
 _NOT_ACTIVE = "response_cancel_not_active"
@@ -119,6 +129,8 @@ class RealtimeTurns:
         self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
         self._updates: list[tuple[int, list[str]]] = []  # frame of each update that waits, and the tools in it
         self._types: dict[str, int] = {}  # type of an event of the client → its last frame
+        self._inputs: list[int] = []  # what the user said, in items and in audio without turn detection
+        self._last_event = -1  # of the server, about something else than the session
         self._facts: list[SocketFact] = []
 
     # -- the client
@@ -141,10 +153,14 @@ class RealtimeTurns:
             if item.value.get("type") == "function_call_output":
                 self._results.append((number, str(item.value.get("call_id"))))
                 self._unused.append(self._results[-1])
+            elif item.value.get("role") == "user":
+                self._inputs = [*self._inputs, number][:_MOST_INPUTS]
             self._conversation.insert(item, value.get("previous_item_id"))
         elif kind == "response.create":
             turn = self._begin(number, frame, object_of(value, "response"))
             self._waiting.append(turn)
+        elif kind == "input_audio_buffer.append" and not waits_for_silence(self._session):
+            self._inputs = [*self._inputs, number][:_MOST_INPUTS]
         elif kind in _CHANGES:
             self._pending_change = (number, str(kind))
         elif kind == "response.cancel":
@@ -170,6 +186,18 @@ class RealtimeTurns:
             calls = ", ".join(repr(call) for _, call in self._unused[:3])
             text = f"no response.create follows the result of {calls:.120}: the model does not continue by itself"
             yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
+        yield from self._idle_input()
+        for number, names in self._updates:
+            if names and number < self._last_event:
+                text = f"no session.updated confirms message {number + 1}, which declares {', '.join(names):.120}"
+                yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True, is_of_end=True)
+
+    def _idle_input(self) -> Iterator[SocketFact]:
+        """Input on a connection on which no response was ever requested, and none began by itself."""
+        if self._inputs and not self.turns and self._session.get("type") != "transcription":
+            text = "the client sent input, but requested no response (response.create) on this connection"
+            text += "" if waits_for_silence(self._session) else ", and turn detection is off"
+            yield SocketFact("socket.unused-result", text, tuple(self._inputs), is_of_end=True)
 
     # -- the server
 
@@ -180,6 +208,7 @@ class RealtimeTurns:
             return
         if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
             self._pending_change = None
+        self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
             before, self._session = self._session, object_of(value, "session")
             declared = self._compare_tools(kind)
