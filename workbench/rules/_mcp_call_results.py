@@ -11,6 +11,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ServerFacts
+from workbench.rules._mcp_lone_results import of_lone_result
 from workbench.rules._mcp_output import of_output
 from workbench.rules._mcp_results import of_text_forms
 from workbench.rules._mcp_rules import (
@@ -80,6 +81,7 @@ def of_call_result(
     result_text = without_name(result_text, str(member(params, "name") or ""))
     if isinstance(result, dict):
         yield from of_text_forms(decoded, result)
+        yield from of_lone_result(decoded, result, facts.agent)
         yield from _flag(decoded, result, result_text)
         yield from of_output(decoded, params, result, entry)
     if not is_failure(result):

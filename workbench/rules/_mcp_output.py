@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules._mcp_rules import OUTPUT_SCHEMA, WARNING, make, member
+from workbench.rules._mcp_rules import ERROR_FLAG, INFO, OUTPUT_SCHEMA, WARNING, make, member
 from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 
@@ -40,3 +40,6 @@ def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, sc
         text = f"{what} violates its outputSchema: {fault.message}"
         how = "clients that also check failed results show this instead of the error"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)
+    elif structured is not None and member(schema, "required"):
+        text = "the result is marked as an error, but its structuredContent fits the outputSchema, as that of a success"
+        yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, severity=INFO)
