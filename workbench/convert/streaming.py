@@ -44,6 +44,7 @@ class StreamConversion:
         sign_call: returns the signature of a call for targets that need one (Gemini), or None.
         choose_id: id of a call, or None if it has none → the id to write; None to generate one.
         name: replaces the id of the response; empty to keep it.
+        model: of a response that names none (Realtime has no place for it); empty for none.
         declared: the tools that the client declared.
 
     Raises:
@@ -59,6 +60,7 @@ class StreamConversion:
         sign_call: Callable[[ToolCallIR], str | None] | None = None,
         choose_id: Callable[[str | None], str | None] | None = None,
         name: str = "",
+        model: str = "",
         declared: DeclaredTools = NO_TOOLS,
     ) -> None:
         self._target = protocols.get(target)
@@ -70,7 +72,7 @@ class StreamConversion:
         self._converter = StreamConverter(
             self._writer, self._target.capabilities, self._ids, prove, sign_call, declared
         )
-        self._name, self._declared = name, declared
+        self._name, self._model, self._declared = name, model, declared
         self._growing_part = 0
         self._is_started = self._has_restarted = self._is_over = False
         self._whole: ModelResponse | None = None
@@ -140,6 +142,7 @@ class StreamConversion:
         self._is_started = True
         own = {name: getattr(about, name) for name in capabilities.answer.fields}
         own |= {"id": self._name} if self._name and "id" in own else {}
+        own |= {"model": self._model} if self._model and own.get("model", "") is None else {}
         usage = (about.usage or Usage(0, 0)) if capabilities.answer.usage_required else about.usage
         model_response = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
         out += (self._writer.start(model_response), self._writer.choice(0))
@@ -152,6 +155,7 @@ class StreamConversion:
         if self._has_restarted:
             whole = replace(whole, error=ApiError(RESTARTED))
         whole = replace(whole, id=self._name) if self._name else whole
+        whole = replace(whole, model=whole.model or self._model or None)
         normal, capabilities = normal_response(whole), self._target.capabilities
         fitted = fit_response(normal, capabilities, assigned_ids=self._ids, declared=self._declared)
         response, report = replace(fitted.normal, protocol=self._target.name), LossReport()

@@ -148,6 +148,7 @@ class TranslatedRequest:
         context: fingerprint of the messages before the response.
         is_array: the stream that the client asks for is one JSON array, and no events.
         contract: label of its contract; empty to choose one by URL and model.
+        model: that is asked for; empty if the request names none.
         is_kept: a response that passes unchanged is remembered, too.
         is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
     """
@@ -165,6 +166,7 @@ class TranslatedRequest:
     is_array: bool = False
     is_uncounted: bool = False
     contract: str = ""
+    model: str = ""
     is_kept: bool = False
 
 
@@ -288,6 +290,7 @@ def _translate(
         is_kept=is_same,
         is_array=request.stream and protocols.get(client).serving.is_array(http.url),
         contract=_label(upstream, rules),
+        model=model,
         is_uncounted=request.stream and not protocols.get(client).traits.counts_stream(request.params),
     )
 

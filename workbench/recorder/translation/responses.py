@@ -76,6 +76,7 @@ class TranslatedResponse:
                 prove=self._signer.prove,
                 choose_id=self._namer.choose,
                 name=self._namer.response_id(turn.client),
+                model=turn.model,
                 declared=self._declared,
             )
             self.head = self._head(self._stream.content_type)
@@ -144,7 +145,8 @@ class TranslatedResponse:
         usage = None if turn.is_uncounted else response.usage
         with_ids = self._namer.with_call_ids(replace(response, is_stream=turn.is_stream, usage=usage))
         if turn.client != turn.spoken:
-            with_ids = replace(with_ids, id=self._namer.response_id(turn.client) or with_ids.id)
+            name = self._namer.response_id(turn.client) or with_ids.id
+            with_ids = replace(with_ids, id=name, model=with_ids.model or turn.model or None)
         conversion = convert_response(with_proofs(with_ids, self._signer), self._adapter, declared=self._declared)
         own = {call.id or "": old.id for call, old in zip(_calls(with_ids), _calls(response), strict=True)}
         new_ids = {old: new for new, old in conversion.ids.items()}
