@@ -85,5 +85,11 @@ def test_a_client_that_reads_no_structured_content_is_named() -> None:
 
 
 def test_texts_that_only_look_like_the_beginning_of_json_are_healthy() -> None:
-    for text in ("[1] a footnote", "{name} is a placeholder", "[INFO] started", '{"a": 1}', "[link](https://a.example)"):
+    for text in (
+        "[1] a footnote",
+        "{name} is a placeholder",
+        "[INFO] started",
+        '{"a": 1}',
+        "[link](https://a.example)",
+    ):
         assert found(TOOL, {"content": [said(text)]}) == [], text

@@ -112,6 +112,24 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
         "which the tool server names",
     ),
     "a scope that is refused": (code(location="http://127.0.0.1:1/cb?error=invalid_scope"), "refuses the scope"),
+    "a code whose request is not recorded": (token(400, {"error": "invalid_grant"}), "is not in this recording"),
+    "a code whose request is recorded": ([*code(), *token(400, {"error": "invalid_grant"})], "the code, or its"),
+    "a code without the redirect URI of its request": (
+        [*code(redirect_uri="https://a.example/cb"), *token(400, {"error": "invalid_grant"})],
+        "redirect_uri is missing",
+    ),
+    "a code for another redirect URI": (
+        [*code(redirect_uri="https://a.example/cb"), *token(400, INVALID, redirect_uri="https://b.example/cb")],
+        "the request for the code had 'https://a.example/cb'",
+    ),
+    "a redirect URI that was not registered": (
+        [*registered(), *code(400, INVALID, redirect_uri="https://b.example/cb")],
+        "but the client is registered with",
+    ),
+    "a redirect URI with another port of this machine": (
+        [*registered(), *code(location="http://127.0.0.1:9/?code=a", redirect_uri="http://127.0.0.1:9")],
+        "",
+    ),
     "a user who declines": (code(location="http://127.0.0.1:1/cb?error=access_denied"), "declines"),
     "no page for codes": (code(404, "no"), "the request for a code is answered with 404"),
     "a token in the URL": ([asked("DELETE", "/mcp?access_token=a", mcp_session_id="s1"), answered(200)], "in the URL"),

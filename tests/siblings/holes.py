@@ -135,7 +135,7 @@ _OF_TOOL_SERVERS = (
 )
 _OF_SOCKETS = (
     *("beta-shape", "cancelled-call", "closed", "no-response", "refused-message", "tools-dropped"),
-    *("two-responses", "unanswered-call", "unknown-message", "unused-result"),
+    *("two-responses", "unanswered-call", "unknown-message", "unused-result", "refused-handshake"),
 )
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (

@@ -14,7 +14,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import form_of, object_of
 from workbench.rules._mcp_http import head_of, url_of
 from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make
-from workbench.rules._mcp_tokens import REFUSALS, Issuer, fault_of_resource, words_of
+from workbench.rules._mcp_tokens import REFUSALS, Issuer, fault_of_redirect, fault_of_resource, words_of
 from workbench.rules._wording import quote
 from workbench.wire import urls
 
@@ -54,6 +54,7 @@ def _faults_of(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
     elif form.get("code_challenge_method") != "S256":
         method = form.get("code_challenge_method")
         yield f"code_challenge_method is {quote(method)}: clients have to use S256, and servers refuse others"
+    yield from fault_of_redirect(form, issuer)
     yield from fault_of_resource(form.get("resource"), issuer)
 
 

@@ -1,4 +1,4 @@
-"""Rules on a tool's result that need nothing but the result: texts that break off, and content that clients do not read.
+"""Rules on a tool's result that need nothing but the result: a text that breaks off, and content that nobody reads.
 
 They hold where only the tool server was recorded. What a result lost on its way to the model is judged with both hops.
 """

@@ -57,6 +57,8 @@ class SignIns:
             yield from of_token(decoded, issuer)
         elif request.method == AUTHORIZATION:
             yield from of_authorization(decoded, issuer)
+            form = form_of(urls.split_url(url).query.encode())
+            self._journal.put(self._issuers, host, issuer._replace(asked=form))
             return
         else:
             yield from _of_metadata(decoded, self._metadata_urls.get(host, ("", "")))

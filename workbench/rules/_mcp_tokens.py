@@ -52,12 +52,16 @@ class Issuer(NamedTuple):
         resource: the tool server whose metadata name this server; empty if unknown.
         methods: client id → how that client authenticates, and whether its registration said so.
         codes: authorization code → index of the exchange that gave it for a token.
+        redirect_uris: client id → the addresses that it is registered with.
+        asked: members of the last request for a code; empty if none was seen, which browsers send.
     """
 
     metadata: Mapping[str, JsonValue] = NOTHING
     resource: str = ""
     methods: Mapping[str, tuple[str, bool]] = NOTHING
     codes: Mapping[str, int] = NOTHING
+    redirect_uris: Mapping[str, tuple[str, ...]] = NOTHING
+    asked: Mapping[str, str] = NOTHING
 
     def after_registration(
         self, request_body: Mapping[str, JsonValue], response_body: Mapping[str, JsonValue]
@@ -67,7 +71,10 @@ class Issuer(NamedTuple):
         if not isinstance(client, str):
             return self
         method = response_body.get(_METHOD) or request_body.get(_METHOD) or _BASIC
-        return self._replace(methods={**self.methods, client: (str(method), _METHOD in request_body)})
+        given = response_body.get("redirect_uris") or request_body.get("redirect_uris")
+        uris = tuple(map(str, given)) if isinstance(given, list) else ()
+        methods = {**self.methods, client: (str(method), _METHOD in request_body)}
+        return self._replace(methods=methods, redirect_uris={**self.redirect_uris, client: uris})
 
     def after_token(self, form: Mapping[str, str], index: int) -> Issuer:
         """The same, once a code was given for a token."""
@@ -174,7 +181,24 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
         yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
     if code and code in issuer.codes:
         yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code is valid once"
+    asked, given = issuer.asked.get("redirect_uri"), form.get("redirect_uri")
+    if code and asked and asked != given:
+        what = f"is {quote(given)}" if given else "is missing"
+        yield f"redirect_uri {what}: the request for the code had {quote(asked)} (RFC 6749, section 4.1.3)"
     yield from fault_of_resource(resource, issuer)
+
+
+def fault_of_redirect(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
+    """The redirect URI of a request, in words, if its client is registered with others. Ports of this machine vary."""
+    given, known = form.get("redirect_uri"), issuer.redirect_uris.get(form.get("client_id", ""))
+    if given and known and _without_port(given) not in map(_without_port, known):
+        yield f"redirect_uri is {quote(given)}, but the client is registered with {quote(known[0])}"
+
+
+def _without_port(uri: str) -> str:
+    """A URI; of this machine without its port, which a client may choose anew (RFC 8252, section 7.3)."""
+    found = urls.split_url(uri)
+    return f"{found.scheme}://{found.hostname}{found.path}" if found.hostname in _LOOPBACK else uri
 
 
 def fault_of_resource(resource: str | None, issuer: Issuer) -> Iterator[str]:
@@ -210,6 +234,13 @@ REFUSALS = {
 """Error of RFC 6749 or RFC 8707 → what it says of a request."""
 
 
+_UNSEEN = (
+    "the request for the code, which the browser sends, is not in this recording: its redirect_uri, code_challenge and "
+    "resource have to agree with this request"
+)
+"""What a recording between client and servers lacks."""
+
+
 def _of_refused(
     decoded: DecodedExchange,
     issuer: Issuer,
@@ -224,7 +255,9 @@ def _of_refused(
         return make(decoded, AUTH, RESPONSE, "/error" if "error" in response_body else "", text, excerpt)
     if error == "invalid_grant":
         what = "the refresh token" if "refresh_token" in form else "the code, or its code_verifier"
-        return make(decoded, AUTH, REQUEST, "", f"the server refuses {what}: {quote(error_text)}", excerpt)
+        text = f"the server refuses {what}: {quote(error_text)}"
+        unseen = "" if "refresh_token" in form or issuer.asked else f"; {_UNSEEN}"
+        return make(decoded, AUTH, REQUEST, "", text + unseen, excerpt)
     if error == "invalid_target" and issuer.resource:
         text = f"the server refuses the resource {quote(issuer.resource)}, which the tool server names"
         return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)

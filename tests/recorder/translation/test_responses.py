@@ -152,15 +152,18 @@ def test_token_counts_of_a_stream_come_to_who_asks_for_them(upstream, is_asked):
     assert (b'"choices":[]' in said) == (b'"prompt_tokens"' in said) == is_asked
 
 
-REALTIME = (
-    {"type": "response.created", "event_id": "e", "response": {"id": "r1", "object": "realtime.response", "status": "in_progress", "output": []}},
-    {"type": "response.output_item.added", "event_id": "e", "response_id": "r1", "output_index": 0, "item": {"id": "m1", "type": "message", "role": "assistant", "status": "in_progress", "content": []}},
-    {"type": "response.content_part.added", "event_id": "e", "response_id": "r1", "item_id": "m1", "output_index": 0, "content_index": 0, "part": {"type": "text", "text": ""}},
-    {"type": "response.output_text.delta", "event_id": "e", "response_id": "r1", "item_id": "m1", "output_index": 0, "content_index": 0, "delta": "hi"},
-    {"type": "response.output_item.done", "event_id": "e", "response_id": "r1", "output_index": 0, "item": {"id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "hi"}]}},
-    {"type": "response.done", "event_id": "e", "response": {"id": "r1", "object": "realtime.response", "status": "completed", "output": [{"id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "hi"}]}], "usage": {"total_tokens": 2, "input_tokens": 1, "output_tokens": 1}}},
-)  # fmt: skip
-"""A response of Realtime: it names no model."""
+def realtime_events():
+    """A response of Realtime: it names no model."""
+    item = {"id": "m1", "type": "message", "role": "assistant"}
+    done = {**item, "status": "completed", "content": [{"type": "output_text", "text": "hi"}]}
+    at = {"response_id": "r1", "output_index": 0}
+    response = {"id": "r1", "object": "realtime.response"}
+    counts = {"total_tokens": 2, "input_tokens": 1, "output_tokens": 1}
+    yield {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}}
+    yield {"type": "response.output_item.added", **at, "item": {**item, "status": "in_progress", "content": []}}
+    yield {"type": "response.output_text.delta", **at, "item_id": "m1", "content_index": 0, "delta": "hi"}
+    yield {"type": "response.output_item.done", **at, "item": done}
+    yield {"type": "response.done", "response": {**response, "status": "completed", "output": [done], "usage": counts}}
 
 
 @pytest.mark.parametrize("is_stream", [True, False])
@@ -169,6 +172,6 @@ def test_a_response_without_a_model_has_the_one_that_was_asked_for(client, is_st
     turn = TranslatedRequest(client, "openai-realtime", HttpRequest(), is_stream=is_stream, model="gpt-realtime-2")
     events = Headers((("content-type", "text/event-stream"),))
     answer = TranslatedResponse(turn, 200, events, ResponseMemory(), "a3")
-    stream = b"".join(b"event: %s\ndata: %s\n\n" % (e["type"].encode(), json.dumps(e).encode()) for e in REALTIME)
+    stream = b"".join(b"data: %s\n\n" % json.dumps({"event_id": "e", **event}).encode() for event in realtime_events())
     said = answer.feed(stream) + answer.end()
     assert b'"gpt-realtime-2"' in said and b'"model":""' not in said.replace(b" ", b"")

@@ -337,7 +337,7 @@ def _fault_of_kind(message: Mapping[str, JsonValue]) -> str:
     """Why a message without a method is no response, in words; empty if it is one."""
     if "result" in message and "error" in message:
         return "the response has a result and an error: clients that take the first one never see the other"
-    if "result" in message or "error" in message:
+    if "result" in message or "error" in message or "jsonrpc" not in message:  # which is a fault of the line
         return ""
     return "the message has no method, no result and no error: programs that validate messages refuse it"
 
