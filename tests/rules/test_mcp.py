@@ -80,8 +80,12 @@ def test_what_is_healthy(name: str) -> None:
     assert found(*HEALTHY[name]) == []
 
 
+SAID = {"type": "text", "text": "3"}
+
+
 def test_each_finding_has_its_exchange_its_place_and_its_bytes() -> None:
-    lines = (*LISTED, call(2), answer(2, structuredContent={"sum": "3"}), call(3), refuse(3, -32000), call(4))
+    lines = (*LISTED, call(2), answer(2, content=[SAID], structuredContent={"sum": "3"}), call(3))
+    lines = (*lines, refuse(3, -32000), call(4))
     result = inspect(*lines)
     assert [(f.rule, f.exchange, f.side, f.pointer) for f in result.findings] == [
         ("mcp.output-schema", 2, "response", "/result/structuredContent/sum"),
