@@ -196,7 +196,7 @@ def fault_of_redirect(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
 
 
 def _without_port(uri: str) -> str:
-    """A URI; of this machine without its port, which a client may choose anew (RFC 8252, section 7.3)."""
+    """A URI; of this machine without its port, which may differ each time (RFC 8252, section 7.3)."""
     found = urls.split_url(uri)
     return f"{found.scheme}://{found.hostname}{found.path}" if found.hostname in _LOOPBACK else uri
 
