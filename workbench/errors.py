@@ -9,6 +9,7 @@
         NoSuchFile            a file that does not exist
       ProfileError            a contract or profile that is not well-formed
       UsageError              the command line asks for something that does not exist
+        UnknownName           a name that nothing of its kind has
         FilterError           a filter expression that cannot be read, and where
 
 A protocol failure inside a session is data, not an exception: decoders record an ``Anomaly`` and continue.
@@ -16,6 +17,8 @@ Exceptions are for what the caller asked for and cannot have.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class WorkbenchError(Exception):
@@ -79,6 +82,19 @@ class ProfileError(WorkbenchError):
 
 class UsageError(WorkbenchError):
     """The command line asks for something that does not exist."""
+
+
+class UnknownName(UsageError):
+    """A name that nothing of its kind has; the hint lists those that there are.
+
+    Args:
+        kind: what was looked for: "contract", "export format".
+        name: as the user typed it.
+        known: all names, in the order to show.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {kind} named {name!r:.80}", hint=f"known: {', '.join(known)}")
 
 
 class FilterError(UsageError):

@@ -18,7 +18,7 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import TypeVar
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import UnknownName, UsageError, WorkbenchError
 from workbench.named_tuple import NamedTuple
 
 _Answer = TypeVar("_Answer")
@@ -127,7 +127,7 @@ def load(package: str, name: str) -> ModuleType:
     if (group, name) in _failures and name not in built_in(package):
         raise UsageError(_failures[group, name])
     if name not in names(package):
-        raise UsageError(f"no {group.rpartition('.')[2]} named {name!r}", hint=f"known: {', '.join(names(package))}")
+        raise UnknownName(group.rpartition(".")[2], name, names(package))
     return import_module(f"{package}.{name}")
 
 

@@ -50,7 +50,7 @@ def test_a_dirty_gateway_gets_a_score_card_and_a_session(run: Run, tmp_path: Pat
 
     again = run(*_words("clean", "--out", str(out)))
     assert (again.status, again.out) == (2, "")
-    assert "exists; choose another name, or use --force" in again.err
+    assert "already exists; choose another name, or use --force" in again.err
 
 
 def test_the_same_as_json_and_junit(run: Run) -> None:

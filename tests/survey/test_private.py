@@ -13,8 +13,8 @@ from tests.formats.importers.store_samples import CHAT, CLAUDE, HELICONE, LANGFU
 from tests.survey.conftest import bytes_below
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, html_report, overview
 from workbench.survey.parts import part_of
+from workbench.survey.rows import path_of
 from workbench.survey.run import RunResult
-from workbench.survey.wire_words import path_of
 
 MARK = "canary 5f3a: of nobody's business"
 KEPT = (

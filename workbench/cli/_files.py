@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,14 +146,11 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
     """Raise UsageError if OUT is the input file, a link, or an existing file without ``--force``."""
-    from workbench.formats import refuse_link
+    from workbench.formats import output_files
 
-    with suppress(OSError):
-        if source != "-" and out.samefile(source):
-            raise UsageError(f"{out} is the input file", hint="it is never overwritten: choose another name")
-    refuse_link(out)
-    if out.is_file() and not is_forced:
-        raise UsageError(f"{out} already exists", hint="choose another name, or use --force")
+    output_files.refuse_source(out, Path(source) if source != "-" else None)
+    output_files.refuse_link(out)
+    output_files.refuse_existing(out, is_forced=is_forced or not out.is_file())
 
 
 def failure_status(error: Exception) -> int:

@@ -58,7 +58,9 @@ def _check_output(args: argparse.Namespace) -> Path:
         raise UsageError("--fix repairs all exchanges of a file", hint="leave out --filter")
     out = Path(args.output)
     if str(out) == "-" or (out.exists() and not out.is_file()):
-        raise UsageError(f"{out} is not a regular file", hint="give a file name")
+        from workbench.formats import output_files
+
+        raise output_files.irregular(out, "give a file name")
     _files.refuse_to_replace(out, args.files[0], is_forced=args.force)
     return out
 

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import IO, NamedTuple
 
+from workbench.cli import _checks
+
 CHROME = "─│▌▸●✗…"
 """Characters that every screen needs."""
 
@@ -38,14 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--web", action="store_true", help="serve the app to a browser on this machine and print its URL"
     )
-    group.add_argument("--port", type=_port, metavar="N", help="port for --web (default: a free one)")
-
-
-def _port(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
-    return number
+    group.add_argument("--port", type=_checks.port, metavar="N", help="port for --web (default: a free one)")
 
 
 BROWSER = "workbench.tui.browser:Browser"

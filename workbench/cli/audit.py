@@ -41,7 +41,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _files, _output, _progress
+from workbench.cli import _checks, _files, _output, _progress
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gateway", required=True, metavar="URL", help="base URL of the gateway, as a client would use it"
     )
     parser.add_argument(
-        "--port", type=_port, metavar="N", help=f"port of the test upstream (default: {PORT}; with CMD any free port)"
+        "--port",
+        type=_checks.port,
+        metavar="N",
+        help=f"port of the test upstream (default: {PORT}; with CMD any free port)",
     )
     parser.add_argument(
         "--protocol",
@@ -108,12 +111,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="command that starts the gateway")
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -184,11 +181,12 @@ def _header(text: str) -> tuple[str, str]:
 def _out(args: argparse.Namespace) -> Path | None:
     if args.out is None:
         return None
+    from workbench.formats import output_files
+
     out = Path(args.out)
     if args.out == "-" or out.is_dir():
         raise UsageError("--out needs a file name", hint="for example --out audit.wb")
-    if out.exists() and not args.force:
-        raise UsageError(f"{args.out} exists", hint="choose another name, or use --force")
+    output_files.refuse_existing(out, is_forced=args.force)
     if not out.absolute().parent.is_dir():
         raise UsageError(f"no folder {out.parent}", hint="create it, or choose another name")
     return out

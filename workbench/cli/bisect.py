@@ -27,10 +27,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.cli import _consent, _files, _output, _target_search
+from workbench.cli import _checks, _consent, _files, _output, _target_search
 from workbench.cli._shell import INTERRUPTED
 from workbench.cli.minimize import first_failing
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -65,8 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Bisect one history."""
     _files.validate(args)
-    if args.budget < 1:
-        raise UsageError(f"--budget {args.budget} allows no request", hint="use 1 or more")
+    _checks.demand_budget(args.budget)
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)

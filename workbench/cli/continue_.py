@@ -43,7 +43,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _consent, _corrections, _files, _output
+from workbench.cli import _checks, _consent, _corrections, _files, _output
 from workbench.cli._continue_answers import ANSWER_HELP, CallAnswers, GivenResults
 from workbench.errors import UsageError
 
@@ -154,7 +154,7 @@ def _exchange_index(inspector: Inspector, session: Session, args: argparse.Names
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
     pending = [row for row in rows if any(f.rule == PENDING_RULE for f in row.findings)]
     if not rows:
-        raise UsageError(f"no request to a model in {session.name}", hint="set the protocol with --protocol")
+        raise _checks.no_model_request(session.name, "set the protocol with --protocol")
     return (pending or rows)[-1].index
 
 

@@ -34,9 +34,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _consent, _files, _output, _target_search
+from workbench.cli import _checks, _consent, _files, _output, _target_search
 from workbench.cli._shell import INTERRUPTED
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -78,8 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Minimise one request."""
     _files.validate(args)
-    if args.budget < 1:
-        raise UsageError(f"--budget {args.budget} allows no request", hint="use 1 or more")
+    _checks.demand_budget(args.budget)
     if args.out:
         _files.refuse_to_replace(args.out, args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)

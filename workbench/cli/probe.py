@@ -71,7 +71,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from workbench.cli import _consent, _files, _output
+from workbench.cli import _checks, _consent, _files, _output
 from workbench.errors import UsageError
 from workbench.views import PROBE_SIGNS, fact_words
 
@@ -117,7 +117,7 @@ def _newest(session: Session) -> RunningModel:
         if request and request.model and decoded.protocol in protocols.protocols():
             path = protocols.get(request.protocol).path(request)
             return RunningModel(_target(exchange, path), request.protocol, request.model)
-    raise UsageError(f"no request to a model in {session.name}", hint="give one with --target and --model")
+    raise _checks.no_model_request(session.name, "give one with --target and --model")
 
 
 def _target(exchange: Exchange, path: str) -> str:
@@ -141,8 +141,7 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("no target to probe", hint="give --target T, or --shadow SESSION")
     if args.refresh and args.probes:
         raise UsageError("--refresh selects the probes itself", hint="give --refresh without probe names")
-    if args.budget is not None and args.budget < 1:
-        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
+    _checks.demand_budget(args.budget)
     if args.ttl <= 0:
         raise UsageError(f"--ttl {args.ttl} is not a number of days", hint="use more than 0 days")
     if args.shadow and not args.target:

@@ -75,7 +75,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _hand_over, _output, _record_as, _record_mcp
+from workbench.cli import _breakpoint_lines, _checks, _hand_over, _output, _record_as, _record_mcp
 from workbench.cli._signals import interrupted_by
 from workbench.config import resources
 from workbench.errors import UsageError
@@ -108,7 +108,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "(anthropic, openai and gemini set those providers' "
         "variables)",
     )
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
+    parser.add_argument(
+        "--port", type=_checks.port, default=0, metavar="N", help="port to listen on (default: any free port)"
+    )
     parser.add_argument("--out", metavar="FILE", help="session file, appended to if it exists (default: a new file)")
     parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
     parser.add_argument(
@@ -126,12 +128,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _record_as.add(parser)
     _breakpoint_lines.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -232,7 +228,9 @@ def out_file(path: str | None) -> Path:
         return resources.state_folder("recordings") / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}.wb"
     out = Path(path)
     if out.suffix == ".jsonl" or path == "-":
-        raise UsageError(f"{path} is not a regular file", hint="use a .wb file; workbench import converts it to .jsonl")
+        from workbench.formats import output_files
+
+        raise output_files.irregular(path, "use a .wb file; workbench import converts it to .jsonl")
     return out
 
 

@@ -15,7 +15,7 @@ from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.contracts.scopes import place_relations
-from workbench.errors import ProfileError, UsageError
+from workbench.errors import ProfileError, UnknownName, UsageError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import traits
 from workbench.wire import urls
@@ -208,7 +208,7 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     name, _, variant = label.partition(":")
     if name not in names():
         demand(name)
-        raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(names())}")
+        raise UnknownName("contract", name, names())
     file = read(name)
     if name == GENERIC and variant in names():
         return of_model(variant, protocol, read(variant).variant(clues)[0], clues.model)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.config import resources
 from workbench.contracts import loading
 from workbench.contracts.reader import Node
-from workbench.errors import UsageError
+from workbench.errors import UnknownName
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 
@@ -205,7 +205,7 @@ def page(slug: str) -> Page:
         UsageError: no rule of this name has a page.
     """
     if slug not in slugs():
-        raise UsageError(f"no rule named {slug!r}", hint=f"known: {', '.join(slugs())}")
+        raise UnknownName("rule", slug, slugs())
     node = read(slug)
     return Page(
         slug=slug,

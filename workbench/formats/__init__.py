@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.formats import exporters, exporting
-    from workbench.formats.exporting import ExportRequest, refuse_link
+    from workbench.formats import exporters, exporting, output_files
+    from workbench.formats.exporting import ExportRequest
 else:
     __getattr__ = lazy(__name__)
 
@@ -20,5 +20,5 @@ __all__ = [
     "ExportRequest",
     "exporters",
     "exporting",
-    "refuse_link",
+    "output_files",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
+from workbench.formats import output_files
 from workbench.formats.exporters import ExportForm, ExportProof, ExportResult, ExportSelection
 from workbench.lazy_dataclass import dataclass
 from workbench.rules import Inspector
@@ -94,28 +94,20 @@ class ExportRequest:
         return redact_and_prove(sessions, provider=self.provider, protocol=self.protocol)
 
 
-def refuse_link(out: Path) -> None:
-    """Raise UsageError for a symbolic link: its target is not the path that was named."""
-    if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
-        raise UsageError(f"{out} is a symbolic link", hint="Workbench does not write through links; name a file")
-
-
 def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced: bool) -> None:
     """Raise UsageError if OUT is an input, exists already, or does not suit the form."""
-    for source in sources:
-        with suppress(OSError):
-            if out.samefile(source):
-                raise UsageError(f"{out} is an input file", hint="it would be overwritten; choose another name")
-    refuse_link(out)
+    if any(output_files.is_same(out, source) for source in sources):
+        raise UsageError(f"{out} is an input file", hint="it would be overwritten; choose another name")
+    output_files.refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
             raise UsageError(f"{out} is not a folder", hint="this format is a folder: give a folder name")
         if any(out.iterdir()) and not is_forced:
-            raise UsageError(f"{out} exists and is not empty", hint="choose another name or use --force")
+            raise UsageError(f"{out} exists and is not empty", hint="choose another name, or use --force")
     elif form.SUFFIX and out.is_dir():
         raise UsageError(f"{out} is a folder", hint="this format is a single file: give a file name")
-    elif form.SUFFIX and out.exists() and not is_forced:
-        raise UsageError(f"{out} exists", hint="choose another name or use --force")
+    elif form.SUFFIX:
+        output_files.refuse_existing(out, is_forced=is_forced)
 
 
 def write_export(result: ExportResult, form: ExportForm, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.errors import UsageError
+from workbench.formats import output_files
 from workbench.views import words
 
 if TYPE_CHECKING:
@@ -40,19 +39,10 @@ def check_output(out: Path, source: Path | None, *, may_replace: bool) -> None:
         source: the file that is read; None for standard input.
         may_replace: an existing file may be replaced, unless it is the source.
     """
-    if source and _is_same(source, out):
-        raise UsageError(f"{out} is the input file", hint="it is never overwritten: choose another name")
+    output_files.refuse_source(out, source)
     if str(out) == "-" or (out.exists() and not out.is_file()) or out.is_symlink():
-        raise UsageError(f"{out} is not a regular file", hint="name a file to write")
-    if out.exists() and not may_replace:
-        raise UsageError(f"{out} already exists", hint="choose another name, or use --force")
-
-
-def _is_same(source: Path, out: Path) -> bool:
-    """Also through symbolic and hard links."""
-    with suppress(OSError, ValueError):
-        return out.samefile(source)
-    return False
+        raise output_files.irregular(out, "name a file to write")
+    output_files.refuse_existing(out, is_forced=may_replace)
 
 
 def free_name(source: Path) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import plugins
-from workbench.errors import UsageError
+from workbench.errors import UnknownName, UsageError
 from workbench.fronts import lazy
 from workbench.probes._drive import AnsweredCall, PlayedConversation, drive, follow
 from workbench.probes._measure import Measurement, ProbeRun, SampleStep, as_evidence, measure, send
@@ -111,8 +111,7 @@ def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
         elif name in own_files:
             mine.append(load_own(own_files[name]))
         else:
-            listed = ", ".join((*(probe.name for probe in known), *own_files))
-            raise UsageError(f"no probe named {name!r}", hint=f"known: {listed}")
+            raise UnknownName("probe", name, (*(probe.name for probe in known), *own_files))
     for probe in mine:
         if probe.name in shipped:
             raise UsageError(

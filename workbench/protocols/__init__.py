@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench import plugins
-from workbench.errors import UsageError
+from workbench.errors import UnknownName
 from workbench.fronts import lazy
 from workbench.ir import JsonValue, ModelRequest, ModelResponse, Part
 from workbench.named_tuple import NamedTuple
@@ -436,7 +436,7 @@ def get(name: str) -> Adapter:
     """The adapter of a protocol ("openai-chat"). Raises UsageError."""
     module = name.replace("-", "_")
     if module not in plugins.names(__name__):
-        raise UsageError(f"no protocol named {name!r}", hint=f"known: {', '.join(protocols())}")
+        raise UnknownName("protocol", name, protocols())
     adapter: Adapter = plugins.load(__name__, module).adapter
     is_complete = all(hasattr(adapter, member) for member in vars(AdapterDefaults) if not member.startswith("_"))
     return adapter if is_complete else cast("Adapter", _AdapterWithDefaults(adapter))

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from workbench import plugins
-from workbench.errors import UsageError
+from workbench.errors import UnknownName
 from workbench.fronts import lazy
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
@@ -151,7 +151,7 @@ def load(name: str) -> ExportForm:
         if _form_name(module) == name:
             form: ExportForm = plugins.load(__name__, module)
             return form
-    raise UsageError(f"no export format named {name!r}", hint=f"known: {', '.join(names())}")
+    raise UnknownName("export format", name, names())
 
 
 def _form_name(module: str) -> str:

@@ -2,17 +2,19 @@
 
 Facts: opentelemetry-proto (``trace/v1``, ``logs/v1``, ``common/v1``); the collector's S3 exporter (``otlp_proto``)
 writes one message an object, its file exporter puts the length of each message before it (four bytes, big-endian).
+
+The wire form of Protocol Buffers is read here, too: protobuf.dev/programming-guides/encoding.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._otlp import spans_of
-from workbench.formats.importers._protobuf import BYTES, FIXED64, WireField, fields_of, varint
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.ir import JsonValue
@@ -180,3 +182,51 @@ def _any(record: bytes, depth: int = 0) -> dict[str, JsonValue]:
 
 def _text(field: WireField) -> str:
     return field.value.decode("utf-8", "replace") if isinstance(field.value, bytes) else ""
+
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_LONGEST = 10
+
+
+class WireField(NamedTuple):
+    """One field: its number, its wire type, and a number or the bytes of a text or message."""
+
+    number: int
+    kind: int
+    value: int | bytes
+
+
+def fields_of(data: bytes) -> Iterator[WireField]:
+    """The fields of a message, in order. Raises WireError for bytes that are not a message."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        number, kind = tag >> 3, tag & 7
+        if not number:
+            raise WireError(f"a field without a number at byte {at}")
+        if kind == VARINT:
+            value, at = varint(data, at)
+            yield WireField(number, kind, value)
+            continue
+        size = {FIXED64: 8, FIXED32: 4}.get(kind)
+        if kind == BYTES:
+            size, at = varint(data, at)
+        if size is None or at + size > len(data):
+            raise WireError(f"a field extends beyond its message at byte {at}")
+        content = data[at : at + size]
+        yield WireField(number, kind, content if kind == BYTES else int.from_bytes(content, "little"))
+        at += size
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """(number, offset after it). Raises WireError."""
+    value = 0
+    for count in range(_LONGEST):
+        if at >= len(data):
+            raise WireError("the message is truncated")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << (7 * count)
+        if byte < 0x80:
+            return value, at
+    raise WireError(f"a varint that is too long at byte {at}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench import protocols
-from workbench.errors import UsageError
+from workbench.errors import UnknownName, UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.probes import Outcome, ProbeResult
@@ -249,7 +249,7 @@ def value_of(decided: Sequence[Correction], name: str) -> JsonValue:
 
 def _kind(name: str) -> CorrectionKind:
     if name not in KINDS:
-        raise UsageError(f"no correction named {name!r:.60}", hint=f"known: {', '.join(KINDS)}")
+        raise UnknownName("correction", name, KINDS)
     return KINDS[name]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 
 from workbench import regex
-from workbench.errors import UsageError
+from workbench.errors import UnknownName, UsageError
 from workbench.ir import NOTHING, JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.probes import ProbeResult
@@ -140,7 +140,7 @@ def _tool(value: JsonValue) -> RatedTool:
 def risk_of(text: str) -> Risk:
     """The risk of that name. Raises UsageError."""
     if text not in RISKS:
-        raise UsageError(f"no risk named {text!r:.60}", hint=f"known: {', '.join(RISKS)}")
+        raise UnknownName("risk", text, RISKS)
     return Risk(text)
 
 

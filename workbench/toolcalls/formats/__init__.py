@@ -24,7 +24,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from workbench import plugins
-from workbench.errors import UsageError
+from workbench.errors import UnknownName
 from workbench.fronts import lazy
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -135,7 +135,7 @@ def get(name: str) -> TextFormat:
     """The format of a name ("qwen3-coder"). Raises UsageError."""
     module = name.replace("-", "_").replace(".", "_")
     if module not in plugins.names(__name__):
-        raise UsageError(f"no text format named {name!r}", hint=f"known: {', '.join(formats())}")
+        raise UnknownName("text format", name, formats())
     found: TextFormat = plugins.load(__name__, module).text_format
     return found
 

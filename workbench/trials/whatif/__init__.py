@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from workbench import plugins
 from workbench.edits.variants import RequestVariant, VariedRequest
-from workbench.errors import UsageError
+from workbench.errors import UnknownName
 from workbench.rules import Inspector
 from workbench.trials.whatif._outcome import VariantOutcome, run
 from workbench.wire import HttpRequest
@@ -68,8 +68,7 @@ def select(
     every, selectors = tuple(request_variants), tuple(names)
     for name in selectors:
         if not any(_is_named(variant, name) for variant in every):
-            known = ", ".join(variant.name for variant in every)
-            raise UsageError(f"no variant named {name!r}", hint=f"known: {known}")
+            raise UnknownName("variant", name, (variant.name for variant in every))
     return tuple(
         variant
         for variant in every
