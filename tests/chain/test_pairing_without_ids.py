@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.chain._pairing import read
+from workbench.chain._pairing import pairing_terms, read
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.terms import ClosureTerms
@@ -25,6 +25,6 @@ def test_pairs(called: str, answered: str, pairs: dict[int, int]) -> None:
     results = [
         Message("tool", (ToolResultIR(None, (Text("r"),), name=None if name == "-" else name),)) for name in answered
     ]
-    history = read([(REQUEST, [calls, *results])], ClosureTerms())
+    history = read([(REQUEST, [calls, *results])], pairing_terms(ClosureTerms(), itemized=False))
     found = {n: result.call.ref.part for n, result in enumerate(history.results) if result.call}
     assert found == pairs

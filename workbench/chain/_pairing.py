@@ -12,6 +12,7 @@ from dataclasses import field
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Message, NodeRef, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.terms import ClosureTerms, Placement
 
 REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
@@ -88,6 +89,7 @@ class History:
         calls_last: such a turn ends with its calls; an item after them begins another.
         server_calls: calls that the provider runs itself, and no client answers.
         server_results: id → results of these calls.
+        cuts: where it may be cut (``_settled_calls``), once that was found out.
     """
 
     joins_neighbours: bool
@@ -99,6 +101,7 @@ class History:
     server_calls: list[tuple[NodeRef, ToolCallIR]] = field(default_factory=list)
     server_results: dict[str, list[NodeRef]] = field(default_factory=dict)
     last_calls: PairingTurn | None = None
+    cuts: Sequence[tuple[int, int]] | None = None
 
     def add(self, side: str, index: int, message: Message) -> None:
         """Append a message."""
@@ -137,19 +140,40 @@ class History:
         return [r for r in self.results if r.call is None]
 
 
-def read(
-    sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *, itemized: bool = False, start: int = 0
-) -> History:
+class PairingTerms(NamedTuple):
+    """What pairing depends on: histories that were read under the same terms are paired alike.
+
+    Attributes:
+        joins_neighbours, joins_items, calls_last: as of a ``History``.
+        unique_ids: as of ``ClosureTerms``.
+    """
+
+    joins_neighbours: bool
+    joins_items: bool
+    calls_last: bool
+    unique_ids: str
+
+
+def pairing_terms(terms: ClosureTerms, *, itemized: bool) -> PairingTerms:
+    """Terms of pairing.
+
+    Args:
+        terms: which messages are one turn, and how far ids have to be unique.
+        itemized: messages are items.
+    """
+    joins_neighbours = terms.placement is Placement.NEXT_MESSAGE
+    return PairingTerms(joins_neighbours, itemized, itemized and terms.calls_last, terms.unique_ids)
+
+
+def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: PairingTerms, *, start: int = 0) -> History:
     """The history of (side, messages) groups, with calls and results paired.
 
     Args:
         sides: the groups, in wire order.
         terms: which messages are one turn, and how far ids have to be unique.
-        itemized: messages are items.
         start: index of the first message of the request, if those before it are left out.
     """
-    joins_neighbours = terms.placement is Placement.NEXT_MESSAGE
-    history = History(joins_neighbours, joins_items=itemized, calls_last=itemized and terms.calls_last)
+    history = History(terms.joins_neighbours, joins_items=terms.joins_items, calls_last=terms.calls_last)
     for side, messages in sides:
         for index, message in enumerate(messages, start if side == REQUEST else 0):
             history.add(side, index, message)

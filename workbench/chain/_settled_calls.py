@@ -12,7 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
 from workbench.chain._call_lines import CallLine, first_ref, lines_of
-from workbench.chain._pairing import REQUEST, RESPONSE, CallNode, History, PairingTurn, read
+from workbench.chain._pairing import (
+    REQUEST,
+    RESPONSE,
+    CallNode,
+    History,
+    PairingTerms,
+    PairingTurn,
+    pairing_terms,
+    read,
+)
 from workbench.ir import Message, NodeRef
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix
@@ -48,11 +57,37 @@ class _SettledPoint(NamedTuple):
     flawed: int
 
 
+class _LatestPairs:
+    """A fold over a history: its last calls and results, as they were paired for the latest request.
+
+    Contracts that pair alike, and judge what is paired in other ways, share them.
+    """
+
+    def __init__(self, terms: PairingTerms) -> None:
+        self.terms = terms
+        self._found: tuple[int, int, Sequence[Message], History] | None = None
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Do nothing: a request is paired when a contract needs it."""
+
+    def fork(self, length: int) -> _LatestPairs:
+        return _LatestPairs(self.terms)
+
+    def pair(self, start: int, messages: HistoryPrefix, answer: Sequence[Message]) -> History:
+        """Calls and results of a request from a message on, and of its answer."""
+        last = self._found
+        if last is None or last[:2] != (start, len(messages)) or last[2] is not answer:
+            sides = ((REQUEST, messages[start:]), (RESPONSE, answer))
+            last = self._found = start, len(messages), answer, read(sides, self.terms, start=start)
+        return last[3]
+
+
 class SettledCalls:
     """A fold over a history: the lines of its calls up to the last cut. ``itemized``: messages are items."""
 
     def __init__(self, terms: ClosureTerms, itemized: bool) -> None:
         self.terms, self.itemized = terms, itemized
+        self._pairing = pairing_terms(terms, itemized=itemized)
         self._cuts = [_SettledPoint(0, 0, _Lines([], []), 0, 0)]
         self._ids: dict[str, NodeRef] = {}
         self._orphan_ids: dict[str, NodeRef] = {}
@@ -92,9 +127,8 @@ class SettledCalls:
         end = first.message if first and first.side == REQUEST else len(messages)
         return (*settled, *found), (*flawed, *[line for line in found if line.is_flawed]), end
 
-    def _history(self, start: int, messages: Sequence[Message], answer: Sequence[Message]) -> History:
-        sides = ((REQUEST, messages[start:]), (RESPONSE, answer))
-        history = read(sides, self.terms, itemized=self.itemized, start=start)
+    def _history(self, start: int, messages: HistoryPrefix, answer: Sequence[Message]) -> History:
+        history = messages.fold(_LatestPairs, self._pairing).pair(start, messages, answer)
         for call in history.calls if self.terms.unique_ids == "request" else ():
             first = self._ids.get(call.call.id or "")
             if first is not None and first.message < start:
@@ -116,7 +150,7 @@ class SettledCalls:
 
     def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
         """Make a cut wherever one is possible: a request that changes its last messages needs an earlier one."""
-        places = [place for place in reversed([*_cuts(history)]) if place[0] > cut.start]
+        places = [place for place in reversed(_cuts(history)) if place[0] > cut.start]
         if not places:
             return
         if cut.start == 0 and cut.total == 0 and len(self._cuts) > 1:
@@ -159,12 +193,18 @@ def _server_refs(history: History) -> Iterator[tuple[str, NodeRef]]:
     yield from ((name, ref) for name, refs in history.server_results.items() for ref in refs)
 
 
-def _cuts(history: History) -> Iterator[tuple[int, int]]:
+def _cuts(history: History) -> Sequence[tuple[int, int]]:
     """First message of each turn that a cut may be made before, and the messages a request needs; the last turn first.
 
     The turn has no results, another turn of the request follows it, and no pair lies on both sides. It has calls, or
     no call before it waits for a result, to which one behind it would belong by its place.
     """
+    if history.cuts is None:
+        history.cuts = [*_find_cuts(history)]
+    return history.cuts
+
+
+def _find_cuts(history: History) -> Iterator[tuple[int, int]]:
     turns = [turn for turn in history.turns if turn.side == REQUEST]
     with_results = {result.turn.number for result in history.results}
     waiting = _last_waiting(turns)

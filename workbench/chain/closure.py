@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.chain._call_lines import CallLine, CallState, Flaw, first_ref, lines_of
-from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, read
+from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, pairing_terms, read
 from workbench.chain._settled_calls import SettledCalls
 from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef
 from workbench.protocols import HistoryPrefix
@@ -93,5 +93,5 @@ def derive(
     if isinstance(messages, HistoryPrefix) and not is_held and not remembered:
         return Closure(*messages.fold(SettledCalls, terms, itemized).lines(messages, answer))
     sides = ((REMEMBERED, remembered), (REQUEST, messages), (RESPONSE, answer))
-    history = read(sides, terms, itemized=itemized)
+    history = read(sides, pairing_terms(terms, itemized=itemized))
     return Closure(tuple(lines_of(history, terms, is_held=is_held and not remembered)))
