@@ -227,7 +227,7 @@ class Matches:
         count: number of messages that were asked.
     """
 
-    __slots__ = ("_key", "_may", "_may_key", "_part_types", "_terms", "_test", "count", "indices")
+    __slots__ = ("_key", "_kinds", "_may", "_part_types", "_terms", "_test", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
         self._test, self._terms = test, terms
@@ -236,13 +236,17 @@ class Matches:
         self._key = _key(test, terms)  # one object for all messages
         self._part_types: frozenset[type] | None = getattr(test, "part_types", None)
         self._may: May | None = getattr(test, "may_be_of_shape", None)
-        self._may_key = self._may and _key(self._may, terms)
+        self._kinds: dict[MessageKind, bool] = {}  # true for those whose messages are asked
 
     def read(self, history: GrowingHistory) -> None:
         """Ask the messages that were not asked yet."""
-        test, terms, key, messages = self._test, self._terms, self._key, history.messages
-        for n in self._candidates(history):
+        test, terms, key, kinds, messages = self._test, self._terms, self._key, self._kinds, history.messages
+        is_much = len(messages) - self.count > len(history.kinds)
+        for n in self._candidates(history) if is_much else range(self.count, len(messages)):
             message = messages[n]
+            is_asked = kinds.get(message.kind)
+            if not (self._asks(message.kind) if is_asked is None else is_asked):
+                continue
             facts = message.facts
             known = facts.get(key, facts)
             if known is facts:
@@ -252,30 +256,25 @@ class Matches:
         self.count = len(messages)
 
     def _candidates(self, history: GrowingHistory) -> Iterable[int]:
-        """Indices of the messages that are asked."""
-        start, stop, kinds = self.count, len(history.messages), history.kinds
-        if self._part_types is None and self._may is None:
-            return range(start, stop)
-        if stop - start < len(kinds):
-            messages = history.messages
-            return [n for n in range(start, stop) if self._may_be(messages[n].kind)]
-        found = [some[bisect_left(some, start) :] for kind, some in kinds.items() if self._may_be(kind)]
-        return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
+        """Indices of the messages that were not asked yet and are of a kind that is asked."""
+        start, found = self.count, [some for kind, some in history.kinds.items() if self._asks(kind)]
+        new = [some[bisect_left(some, start) :] if start else some for some in found]
+        return new[0] if len(new) == 1 else sorted(chain.from_iterable(new))
 
-    def _may_be(self, kind: MessageKind) -> object:
-        """The test may be true of a message of this kind."""
-        if self._part_types is not None and self._part_types.isdisjoint(kind.part_types):
-            return False
-        shape, may = kind.shape, self._may
-        if may is None or shape is None:
-            return True
-        admits = shape.facts.get(self._may_key)  # as ``fact``, which takes longer
-        return fact(shape, may, *self._terms) if admits is None else admits
+    def _asks(self, kind: MessageKind) -> bool:
+        """Messages of this kind are asked."""
+        if kind not in self._kinds:
+            is_of_part = self._part_types is None or not self._part_types.isdisjoint(kind.part_types)
+            shape, may = kind.shape, self._may
+            is_of_shape = may is None or shape is None or bool(is_of_part and fact(shape, may, *self._terms))
+            self._kinds[kind] = is_of_part and is_of_shape
+        return self._kinds[kind]
 
     def fork(self, length: int) -> Matches:
         """The same for the first messages alone."""
         other = Matches(self._test, self._terms)
         other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
+        other._kinds = self._kinds
         return other
 
 
