@@ -66,7 +66,7 @@ class _PlacedFault(NamedTuple):
 
 def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, and differences from the grammar at places where there are none."""
-    found = list(findings)
+    found = _without_doubles(list(findings))
     yield from _of_answer(case, found)
     grammar = _grammar(case)
     if grammar is None:
@@ -76,6 +76,12 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     places = {pointer for finding in made for pointer in (finding.pointer, *finding.related)}
     yield from (finding for finding in found if not (_is_note(finding) and finding.pointer in places))
     yield from made
+
+
+def _without_doubles(findings: list[Finding]) -> list[Finding]:
+    """The findings without notes of decoders on places where a fact of the contract reports the same rule."""
+    stated = {(f.rule, f.pointer) for f in findings if f.side == REQUEST and f.source}
+    return [f for f in findings if not (_is_note(f) and (f.rule, f.pointer) in stated)]
 
 
 def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Finding]) -> Iterator[list[_PlacedFault]]:

@@ -130,7 +130,7 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     if when.stream is not None and bool(request.stream) is not when.stream:
         return False
     url = _url(case)
-    if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not relation.is_enforced):
+    if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not _may_go_there(relation)):
         return False
     is_told = relation.is_enforced or relation.evidence == Evidence.DOCUMENTS
     if when.without_beta and may_announce(case, when.without_beta, is_told=is_told):
@@ -142,6 +142,11 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     if when.more_bytes >= 0 and len(case.decoded.request_text) <= when.more_bytes:
         return False
     return all(condition.holds(_all_at(case, condition.place)) for condition in when.places if condition.place.up < 0)
+
+
+def _may_go_there(relation: Relation) -> bool:
+    """Whether a body without an address is suspected: by a refusal that was seen at any version of the endpoint."""
+    return relation.is_enforced and not any("=" in glob for glob in relation.when.url)
 
 
 def _url(case: RuleContext) -> str:
