@@ -15,8 +15,9 @@ from workbench.contracts.contract import Fact
 from workbench.contracts.facts import ContractFile
 from workbench.contracts.loading import files
 from workbench.contracts.pages import wrap
-from workbench.contracts.places import ALIKE
-from workbench.contracts.relations import Consequence
+from workbench.contracts.relations import Consequence, Relation
+from workbench.contracts.scopes import Holds
+from workbench.contracts.siblings import passed_relations
 from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import grammar_places, grammars, traits
@@ -193,17 +194,11 @@ def _closed_fields(file: ContractFile, protocol: str) -> Callable[[str], tuple[s
 
 
 def _of_siblings(file: ContractFile, protocol: str, facts: Collection[str]) -> Iterator[PlaceFact]:
-    """Facts of named places of the protocol into whose requests the server turns these."""
+    """Facts that pass from other protocols of the provider."""
     contract = file.resolve(protocol, file.default.name if file.default else "", None)
-    origin = contract.term("gateway.turned-into")
-    if not isinstance(origin, str):
-        return
-    wire, here = traits(origin).places, traits(protocol).places
-    place_names = {relation.place.name for _, relation in file.relations if relation.place.name}
-    for each in _of_relations(file, origin, wire):
-        names = (name for name in (*ALIKE, *place_names) if each.place == name or each.place.startswith(f"{name}/"))
-        if each.place not in facts and any(name in here for name in names):
-            yield replace(each, protocol=protocol)
+    for each in _of_placed(passed_relations(file, contract), file.name, protocol, traits(protocol).places):
+        if each.place not in facts:
+            yield each
 
 
 def _of_type(file: ContractFile, protocol: str, place: str) -> PlaceFact:
@@ -225,12 +220,18 @@ _TERMS = {"tools": "schema.tool-types", "messages": "content.block-types"}
 
 
 def _of_relations(file: ContractFile, protocol: str, wire: Mapping[str, str]) -> Iterator[PlaceFact]:
-    for holds, relation in file.relations:
+    yield from _of_placed(file.relations, file.name, protocol, wire)
+
+
+def _of_placed(
+    relations: Iterable[tuple[Holds, Relation]], name: str, protocol: str, wire: Mapping[str, str]
+) -> Iterator[PlaceFact]:
+    for holds, relation in relations:
         placed = relation.on(protocol, wire)
         if placed and (not holds.protocols or protocol in holds.protocols):
             place = _name(str(placed.place), wire)
             outcome = Consequence(relation.then).value
-            yield PlaceFact(place, file.name, protocol, holds.models, outcome, source=relation.source)
+            yield PlaceFact(place, name, protocol, holds.models, outcome, source=relation.source)
 
 
 def _of_terms(file: ContractFile, protocol: str, wire: Mapping[str, str]) -> Iterator[PlaceFact]:

@@ -14,7 +14,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_terms
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
-from workbench.contracts.scopes import place_relations
+from workbench.contracts.siblings import with_siblings
 from workbench.errors import ProfileError, UnknownName, UsageError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import traits
@@ -229,9 +229,7 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
         maker = contract.term(term)
         if isinstance(maker, str) and maker in names():
             contract = add(contract, read(maker), model)
-    origin = contract.term("gateway.turned-into")
-    if isinstance(origin, str):
-        contract = _with_siblings(contract, origin, variant, model)
+    contract = with_siblings(read(name), contract, variant, model)
     return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
 
 
@@ -259,24 +257,6 @@ def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> C
     terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_TOOLS)}
     relations = (*contract.relations, *maker.on_tools(contract.protocol, variant, model))
     return with_terms(replace(contract, relations=relations), {**terms, **contract.terms})
-
-
-def _with_siblings(contract: Contract, origin: str, variant: str, model: str | None) -> Contract:
-    """The contract of a wire whose requests the server turns into those of ``origin``: named places hold on both."""
-    wire = traits(origin).places
-    places = ((holds, each, each.place.by_name(wire)) for holds, each in read(contract.name).relations)
-    tool_relations = (
-        (replace(holds, protocols=()), replace(each, place=place, seen_on=(origin,)))
-        for holds, each, place in places
-        if place.name and origin in holds.protocols and each.when.is_of_any_protocol
-    )
-    said = {str(each.place) for each in contract.relations}
-    found = (
-        each
-        for each in place_relations(tool_relations, contract.protocol, variant, model)
-        if str(each.place) not in said
-    )
-    return replace(contract, relations=(*contract.relations, *found))
 
 
 def _with_models(contract: Contract, model: str) -> Contract:

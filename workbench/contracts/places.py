@@ -33,6 +33,7 @@ ALIKE = (
     *("sampling.temperature", "sampling.top_p", "sampling.top_k", "sampling.seed", "sampling.stop"),
     *("sampling.presence_penalty", "sampling.frequency_penalty", "request.max_tokens"),
     *("tool.name", "tool.description", "tool.parameters", "output.schema", "call.name"),
+    *("request.tools", "call.id", "result.id", "content.text", "content.image_url"),
 )
 """Named places whose values have the same form in every protocol; a tool choice, for example, has a different form in
 each."""
@@ -79,11 +80,16 @@ class Place:
         """The same place, resolved with the named places of a protocol. Raises KeyError if it has none of this name."""
         return Place(read_place(wire[self.name]).steps + self.steps) if self.name else self
 
-    def by_name(self, wire: Mapping[str, str]) -> Place:
-        """The same place by its name, if these named places have it and its values are alike in every protocol."""
+    def by_name(self, wire: Mapping[str, str], names: Iterable[str] = ALIKE) -> Place:
+        """The same place by its name, if it is in one of the named places; else the place itself.
+
+        Args:
+            wire: the named places of the protocol.
+            names: those that count: usually the ones whose values are alike in every protocol.
+        """
         if self.name or self.up >= 0:
             return self
-        bases = ((name, read_place(wire[name]).steps) for name in ALIKE if name in wire)
+        bases = ((name, read_place(wire[name]).steps) for name in names if name in wire)
         fits = [(len(base), name) for name, base in bases if self.steps[: len(base)] == base]
         length, name = max(fits, default=(0, ""))
         return Place(self.steps[length:], name=name) if name else self

@@ -92,11 +92,6 @@ class When:
     more_bytes: int = -1
     places: tuple[Condition, ...] = ()
 
-    @property
-    def is_of_any_protocol(self) -> bool:
-        """True if no condition is on a place of one protocol."""
-        return all(each.place.name or each.place.up >= 0 for each in self.places)
-
     def on(self, wire: Mapping[str, str]) -> When:
         """The same conditions with the named places resolved for a protocol. Raises KeyError if it lacks one."""
         return replace(self, places=tuple(replace(each, place=each.place.on(wire)) for each in self.places))
@@ -115,6 +110,7 @@ class Relation:
         why: the reason, in words; empty if the place and the value show it.
         instead: value that is accepted at the place; ``has_instead`` distinguishes null from absent.
         seen_on: protocols on which it was seen, if it holds for more.
+        passes: it may pass to other protocols of the provider.
         models: globs of models, in the older form of these facts; () for any.
         term: the term of the older form that it is derived from; empty for a relation of the file.
         broken, healthy: pointer → value of requests that are refused and accepted, for the tests.
@@ -134,6 +130,7 @@ class Relation:
     instead: JsonValue = None
     has_instead: bool = False
     seen_on: tuple[str, ...] = ()
+    passes: bool = True
     models: tuple[str, ...] = ()
     term: str = ""
     broken: Mapping[str, JsonValue] = field(default_factory=dict, compare=False)
@@ -159,7 +156,7 @@ class Relation:
 
 KEYS = (
     *("name", "at", "when", "for", "then", "rule", "status", "says", "type-of-error", "param", "code", "body"),
-    *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", "seen-on", *TESTS),
+    *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", "seen-on", "passes", *TESTS),
 )
 _WHEN = ("role", "thinking", "stream", "url", "beta", "without-beta", "more-messages", "more-bytes")
 
@@ -186,6 +183,7 @@ def read_relation(node: Node, source: str, date: str) -> Relation:
         instead=value.get("instead"),
         has_instead="instead" in value,
         seen_on=node.get("seen-on").texts(),
+        passes=value.get("passes") is not False,
         broken={key: each.value for key, each in node.get("broken").members()},
         healthy={key: each.value for key, each in node.get("healthy").members()},
     )

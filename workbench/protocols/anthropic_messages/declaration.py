@@ -96,6 +96,7 @@ PLACES = {
     "tool.type": "/tools/*/type",
     "content.text": "/messages/*/content/*[type=text]/text",
     "content.image": "/messages/*/content/*[type=image]",
+    "content.image_url": "/messages/*/content/*[type=image]/source/url",
     "content.file": "/messages/*/content/*[type=document]",
     "call.id": "/messages/*/content/*[type=tool_use]/id",
     "call.name": "/messages/*/content/*[type=tool_use]/name",

@@ -61,6 +61,7 @@ PLACES = {
     "tool.type": "/tools/*/type",
     "content.text": "/messages/*/content/*[type=text]/text",
     "content.image": "/messages/*/content/*[type=image_url]",
+    "content.image_url": "/messages/*/content/*[type=image_url]/image_url/url",
     "content.audio": "/messages/*/content/*[type=input_audio]",
     "content.file": "/messages/*/content/*[type=file]",
     "call.id": "/messages/*/tool_calls/*/id",

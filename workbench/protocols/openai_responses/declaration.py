@@ -59,6 +59,7 @@ PLACES = {
     "tool.type": "/tools/*/type",
     "content.text": "/input/*/content/*[type=input_text]/text",
     "content.image": "/input/*/content/*[type=input_image]",
+    "content.image_url": "/input/*/content/*[type=input_image]/image_url",
     "content.file": "/input/*/content/*[type=input_file]",
     "call.id": "/input/*[type=function_call]/call_id",
     "call.name": "/input/*[type=function_call]/name",
