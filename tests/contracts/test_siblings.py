@@ -89,7 +89,8 @@ def test_it_does_not_pass(case, protocol):
 def test_what_is_said_of_a_wire_counts_before_what_passes_to_it():
     file = load(
         CONTRACT.format(at="/tools/*/function/description", more="", models="", turned="ollama")
-        + "- {at: /tools/*/description, for: {protocols: [openai-responses]}, then: accepted, name: own, source: seen}\n",
+        + "- {at: /tools/*/description, for: {protocols: [openai-responses]}, then: accepted, name: own, "
+        "source: seen}\n",
         "mine.yaml",
     )
     contract = with_siblings(file, file.resolve("openai-responses", "", None), "", None)
