@@ -51,6 +51,7 @@ ORDINALS = (
     "twenty-fifth",
     "twenty-sixth",
     "twenty-seventh",
+    "twenty-eighth",
 )
 
 
