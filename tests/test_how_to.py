@@ -143,13 +143,13 @@ async def main():
     async with app.run_test(size=(160, 48)) as pilot:
         for _ in range(500):
             await pilot.pause(0.01)
-            view = next((pane.view for pane in app.screen.query("#declarations")), None)
+            view = next((pane.content for pane in app.screen.query("#declarations")), None)
             if view:
                 break
         print(type(view).__name__, view.count(), view.head(0)[0].text, view.body(0, 80)[0][0].text)
 asyncio.run(main())
 """
-    assert run(copy, "-c", drive).split() == ["DeclarationsView", "1", "cat", "Read."]
+    assert run(copy, "-c", drive).split() == ["DeclarationsContent", "1", "cat", "Read."]
 
 
 @pytest.mark.parametrize("title", PARTS)

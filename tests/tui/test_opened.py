@@ -27,7 +27,7 @@ def texts(opened: ExchangeView, selection: ExchangeSelection) -> list[bytes]:
 
 
 def node(opened: ExchangeView, kind: str, word: str) -> int:
-    view = opened.views["ir"]
+    view = opened.contents["ir"]
     return next(
         n
         for n, x in enumerate(opened.outline.nodes)
@@ -114,7 +114,7 @@ def test_nothing_is_claimed_of_what_was_not_read() -> None:
     other = ExchangeView(Inspector(samples.session(samples.exchange({"prompt": "hi"}, {}, url=url))).detail(0))
     for name in ("reasoning", "closure"):
         assert said(other, name) == "not decoded: openai-completions is recognised but not decoded by this version"
-    assert "✗ not decoded" in plain(other.views["ir"].head(0))
+    assert "✗ not decoded" in plain(other.contents["ir"].head(0))
     half = ExchangeView(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
     assert said(half, "closure").startswith("only partly decoded: response: ")
     page = ExchangeView(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
@@ -122,7 +122,7 @@ def test_nothing_is_claimed_of_what_was_not_read() -> None:
 
 
 def said(opened: ExchangeView, name: str) -> str:
-    return " ".join(plain(x) for x in opened.views[name].nothing(400))
+    return " ".join(plain(x) for x in opened.contents[name].nothing(400))
 
 
 def test_where_to_look_first(lost: ExchangeView, streamed: ExchangeView) -> None:
@@ -137,4 +137,4 @@ def test_breaks_are_marked_and_what_only_explains_is_not() -> None:
     assert b'"stop"' in opened.decoded.response_text[slice(*span)]
     assert opened.found["response"]["info"], "the call that is pending"
     assert not any(opened.found["request"].values())
-    assert not any("· call" in plain(opened.views["ir"].head(n)) for n in range(len(opened.outline)))
+    assert not any("· call" in plain(opened.contents["ir"].head(n)) for n in range(len(opened.outline)))

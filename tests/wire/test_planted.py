@@ -14,7 +14,7 @@ import pytest
 from tests.planted import BARE, BY_SHAPE, ISSUED, KINDS, PLACES, STREAMS, texts
 from workbench.wire.exchange import Exchange
 from workbench.wire.redaction import Redactor
-from workbench.wire.secrets.views import FILL, view
+from workbench.wire.secrets.escapes import FILL, decode_escapes
 from workbench.wire.stream import read_stream
 
 PIECE = 10
@@ -52,7 +52,7 @@ def left(secret: str, exchange: Exchange) -> set[str]:
     """Pieces of a secret in what is written of an exchange, however they are written."""
     safe = Redactor(salt=b"t").exchange(exchange)
     text = texts(safe) + events(safe)
-    forms = [text, view(text.encode("latin-1")).replace(FILL, b"").decode("latin-1")]
+    forms = [text, decode_escapes(text.encode("latin-1")).replace(FILL, b"").decode("latin-1")]
     forms.append("".join(re.findall(r'"(?:content|text)": "((?:[^"\\]|\\.)*)"', text)))
     whole = re.sub(r"(?<=[A-Za-z0-9+/]{60})\\n *(?=[A-Za-z0-9+/])", "", text)
     for run in re.findall(r"[A-Za-z0-9+/]{24,}", whole):

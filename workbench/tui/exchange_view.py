@@ -17,8 +17,8 @@ from workbench.protocols.mcp import place_in_response
 from workbench.rules import Detail
 from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Outline, OutlineNode
+from workbench.tui.models.pane_content import PaneContent
 from workbench.tui.models.signs import PROVISIONAL
-from workbench.tui.models.view import View
 from workbench.tui.selection import ExchangeSelection, Lights, Spans
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.wire import ExchangeKind
@@ -42,7 +42,7 @@ class ExchangeView:
             if node.side == RESPONSE and node.part:
                 self._streamed[number] = self._find(node)
         self.found = {side: self._finding_spans(side) for side in (REQUEST, RESPONSE)}
-        self.views: Mapping[str, View] = session_panes.views(self)
+        self.contents: Mapping[str, PaneContent] = session_panes.contents(self)
 
     def _finding_spans(self, side: str) -> Mapping[str, Spans]:
         """Byte ranges of the findings of a side, by severity, the worst first."""

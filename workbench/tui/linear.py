@@ -256,7 +256,7 @@ class LinearReader:
             case "wire":
                 lines = self._wire_lines()
                 return SpokenList(f"{self.side} {self.exchange + 1}", len(lines), lines.__getitem__, lambda item: ())
-        view = self.exchange_view.views[name]
+        view = self.exchange_view.contents[name]
         body = (lambda item: view.body(item, WIDTH)) if view.count() else (lambda item: view.nothing(WIDTH))
         return SpokenList(session_panes.row(name).title, view.count(), view.head, body)
 

@@ -98,7 +98,7 @@ class Shrinking:
     def _tell(self, *, is_over: bool = False) -> None:
         course = self._course
         assert course
-        view = course.search.view
+        view = course.search.current
         self._told(
             SearchProgress(
                 course.outgoing,
@@ -116,5 +116,5 @@ class Shrinking:
 
     def _fault(self) -> tuple[Range, ...]:
         """Byte range of the finding in the remaining request; empty if unknown."""
-        view = self._course.search.view if self._course else None
+        view = self._course.search.current if self._course else None
         return (view.finding.span,) if view and view.finding and view.finding.span else ()

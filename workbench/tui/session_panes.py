@@ -13,7 +13,7 @@ from workbench.tui.key import Key
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.models.view import View
+    from workbench.tui.models.pane_content import PaneContent
     from workbench.tui.panes.pane import Pane
 
 SLOTS = ("exchanges", "wire", "main", "upper", "lower", "findings")
@@ -40,7 +40,7 @@ class PaneRow(NamedTuple):
         help: effect of its key, in a sentence.
         about: help on the pane, in a few sentences.
         signs: ids of the signs in it that the help explains (``models.signs``).
-        view: the view that it shows, by module and name in ``tui.models``; empty if the widget makes its own lines.
+        content: what it shows, by module and name in ``tui.models``; empty if the widget makes its own lines.
         widget: by module and name in ``tui.panes``.
         is_accordion: what the cursor is on is open; else enter opens it.
     """
@@ -52,7 +52,7 @@ class PaneRow(NamedTuple):
     help: str
     about: str
     signs: tuple[str, ...]
-    view: str = ""
+    content: str = ""
     widget: str = "exchange:ExchangePane"
     is_accordion: bool = True
 
@@ -60,7 +60,7 @@ class PaneRow(NamedTuple):
         """The widget of a pane of one exchange."""
         widget: type[Pane] = resolve_name(f"workbench.tui.panes.{self.widget}")
         pane = widget(id=self.id)
-        pane.is_accordion = bool(self.view) and self.is_accordion
+        pane.is_accordion = bool(self.content) and self.is_accordion
         pane.spreads = self.slot == "main"
         return pane
 
@@ -118,7 +118,7 @@ PANES = (
         "The decoded exchange, in the same form for every protocol: messages with their parts (text, reasoning, "
         "tool calls, tool results). Moving the cursor highlights the bytes.",
         (*_SELECTION, "error", "call", "reasoning", "media", "unread", "line-end"),
-        view="ir:IrView",
+        content="ir:IrContent",
         is_accordion=False,
     ),
     PaneRow(
@@ -130,7 +130,7 @@ PANES = (
         "The reasoning ledger: for each turn of the model, whether it returned reasoning, whether the provider "
         "requires it back, and whether the client sent it back.",
         (*_SELECTION, "sent"),
-        view="reasoning:ReasoningView",
+        content="reasoning:ReasoningContent",
     ),
     PaneRow(
         "closure",
@@ -140,7 +140,7 @@ PANES = (
         "show the tool calls and their results",
         "Every tool call with its result. A call is closed when its result is where the provider requires it.",
         (*_SELECTION, "closed", "error", "info"),
-        view="closure:ClosureView",
+        content="closure:ClosureContent",
     ),
     PaneRow(
         "findings",
@@ -162,7 +162,7 @@ PANES = (
         "Everything except the bodies: headers, request ids, beta flags, rate limits, times, redactions, and "
         "whether the recorder forwarded the bytes unchanged.",
         ("cursor", "warning", "form"),
-        view="http:HttpView",
+        content="http:HttpContent",
     ),
 )
 """All of them, in the order of their digits and of the tab key."""
@@ -190,6 +190,6 @@ def later() -> list[PaneRow]:
     return sorted((row for row in PANES if row.id not in AT_ONCE), key=lambda row: SLOTS.index(row.slot))
 
 
-def views(exchange_view: ExchangeView) -> Mapping[str, View]:
-    """The view of each pane that shows one, by the pane's id."""
-    return {row.id: resolve_name(f"workbench.tui.models.{row.view}")(exchange_view) for row in PANES if row.view}
+def contents(exchange_view: ExchangeView) -> Mapping[str, PaneContent]:
+    """The content of each pane of an exchange, by the pane's id."""
+    return {row.id: resolve_name(f"workbench.tui.models.{row.content}")(exchange_view) for row in PANES if row.content}

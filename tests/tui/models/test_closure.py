@@ -39,6 +39,6 @@ def test_summary() -> None:
 
 
 def test_without_calls_it_says_so() -> None:
-    view = samples.opened(samples.LOST_RESULT, 1).views["closure"]
+    view = samples.opened(samples.LOST_RESULT, 1).contents["closure"]
     assert view.count() == 0
     assert "no tool calls" in plain(view.nothing(80)[0])

@@ -7,7 +7,7 @@ import pytest
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
-from workbench.tui.models.ir import IrView
+from workbench.tui.models.ir import IrContent
 from workbench.views.lines import plain
 
 FILES = {
@@ -21,7 +21,7 @@ FILES = {
 def test_frames_are_rows(recordings, name, expected):
     protocol, count, first = expected
     opened = ExchangeView(Inspector(open_input(str(recordings / name))).detail(0))
-    view = IrView(opened)
+    view = IrContent(opened)
     rows = [n for n, node in enumerate(view.nodes) if node.kind == "frame"]
     assert (opened.row.protocol, len(rows)) == (protocol, count)
     assert plain(view.head(rows[0])).startswith(first)

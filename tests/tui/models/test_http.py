@@ -8,7 +8,7 @@ import pytest
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
-from workbench.tui.models.http import HttpRow, HttpView, limit_words
+from workbench.tui.models.http import HttpContent, HttpRow, limit_words
 from workbench.views.lines import plain
 from workbench.wire.digests import BodyDigest, to_meta
 from workbench.wire.exchange import (
@@ -62,11 +62,11 @@ def whole() -> Exchange:
     )
 
 
-def view(exchange: Exchange) -> HttpView:
-    return HttpView(ExchangeView(Inspector(samples.session(exchange)).detail(0)))
+def view(exchange: Exchange) -> HttpContent:
+    return HttpContent(ExchangeView(Inspector(samples.session(exchange)).detail(0)))
 
 
-def group(of: HttpView, title: str) -> list[HttpRow]:
+def group(of: HttpContent, title: str) -> list[HttpRow]:
     start = next(n for n, row in enumerate(of.rows) if not row.label and row.value.startswith(title))
     rest = of.rows[start + 1 :]
     end = next((n for n, row in enumerate(rest) if not row.label), len(rest))

@@ -68,7 +68,7 @@ def test_an_open_node_says_everything() -> None:
 
 
 def test_the_worst_finding_marks_its_node() -> None:
-    view = samples.opened(samples.LOST_RESULT, 2).views["ir"]
+    view = samples.opened(samples.LOST_RESULT, 2).contents["ir"]
     marked = [plain(view.head(n)) for n in range(view.count()) if "✗ call" in plain(view.head(n))]
     assert len(marked) == 1
     assert "run_tests" in marked[0]

@@ -90,5 +90,5 @@ def test_a_stream_that_still_arrives_is_not_cut_off(state: State, end: str, argu
     nodes = opened.outline.nodes
     side, call = next(n for n in nodes if (n.side, n.kind) == ("response", "side")), len(nodes) - 1
     assert side.text.endswith(end)
-    text = "\n".join(plain(made) for made in opened.views["ir"].body(call, 80))
+    text = "\n".join(plain(made) for made in opened.contents["ir"].body(call, 80))
     assert arguments in text

@@ -55,6 +55,6 @@ def test_a_lost_debt_is_counted() -> None:
 def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
     opened = samples.opened(samples.LOST_REASONING, 0)
     assert received_words(opened.detail.ledger) == "the response contains 1 part of reasoning"
-    view = opened.views["reasoning"]
+    view = opened.contents["reasoning"]
     assert view.count() == 0
     assert "requires no reasoning" in " ".join(plain(x) for x in view.nothing(200))

@@ -73,7 +73,7 @@ class MinimizeSearch:
         self.body_judge, self.budget, self.is_exact = bench, budget, is_exact
         self.calls = 0
         self.stage = "reading the request"
-        self.view: JudgedBody | None = None
+        self.current: JudgedBody | None = None
         self.local: Failure | None = None
         self.remote: Failure | None = None
         self._asks = False  # the target decides, not the contract
@@ -87,11 +87,11 @@ class MinimizeSearch:
     @property
     def text(self) -> bytes:
         """The smallest body so far."""
-        return self.view.text if self.view else self.body_judge.text
+        return self.current.text if self.current else self.body_judge.text
 
     def result(self) -> MinimizeResult:
         """The result so far."""
-        finding = self.view.finding if self.view else None
+        finding = self.current.finding if self.current else None
         return MinimizeResult(
             self.body_judge.text,
             self.text,
@@ -106,8 +106,8 @@ class MinimizeSearch:
 
     def run(self) -> Steps[MinimizeResult]:
         """Search to the end."""
-        self.view = self.body_judge.judge(self.body_judge.text)
-        self.local = self.view.failure
+        self.current = self.body_judge.judge(self.body_judge.text)
+        self.local = self.current.failure
         yield None
         if self.local is not None:
             yield from self._shrink()
@@ -130,7 +130,7 @@ class MinimizeSearch:
         if self.remote is not None and _agrees(self.local, self.remote):
             yield from self._confirm()
             return
-        self.view = self.body_judge.judge(self.body_judge.text)
+        self.current = self.body_judge.judge(self.body_judge.text)
         self._history.clear()
         if self.remote is None:
             self._note, self._is_accepted = "the target accepts the request", True
@@ -180,7 +180,7 @@ class MinimizeSearch:
                 low = middle
             else:
                 high = middle
-        self.view = self.body_judge.judge(self._history[low])
+        self.current = self.body_judge.judge(self._history[low])
 
     # Removals.
 
@@ -196,12 +196,12 @@ class MinimizeSearch:
 
     def _try_changes(self, changes: Iterable[patch.Change]) -> Steps[bool]:
         """Apply changes, and keep them if it still fails in the same way."""
-        assert self.view
+        assert self.current
         distinct = list(dict.fromkeys(changes))
         if not self._asks and patch.Remove(MODEL) in distinct:
             return False
         try:
-            text = patch.apply(self.view.text, distinct)
+            text = patch.apply(self.current.text, distinct)
         except WorkbenchError:
             return False
         return (yield from self._try_body(text))
@@ -211,13 +211,13 @@ class MinimizeSearch:
             return False
         self._history += [self.text] if not self._history else []
         self._history.append(text)
-        self.view = self.body_judge.judge(text)
+        self.current = self.body_judge.judge(text)
         return True
 
     def _shrink(self) -> Steps[None]:
         """Remove what can be removed: large units first, then all kinds until nothing more can go."""
-        assert self.view
-        if self.view.decoded_exchange.request is None and self.view.value is None:
+        assert self.current
+        if self.current.decoded_exchange.request is None and self.current.value is None:
             yield from self._cut_bytes()
             return
         self.stage = "removing messages"
@@ -241,7 +241,7 @@ class MinimizeSearch:
                 went |= yield from self._remove_units(lister)
             went |= yield from self._remove_neighbours()
             depth = 1
-            while self.view and depth <= units.depth_of(self.view):
+            while self.current and depth <= units.depth_of(self.current):
                 went |= yield from self._remove_units(units.nodes(depth))
                 depth += 1
             went |= yield from self._remove_units(units.arguments, most=1)
@@ -256,15 +256,15 @@ class MinimizeSearch:
         Args:
             most: units tried at once; 0 for all.
         """
-        assert self.view
-        listed, went = lister(self.view), False
+        assert self.current
+        listed, went = lister(self.current), False
         size = min(most or len(listed), len(listed))
         while size:
             end = len(listed)
             while end > 0:
                 start = max(0, end - size)
                 if (yield from self._try_changes(chain.from_iterable(listed[start:end]))):
-                    went, listed = True, lister(self.view)
+                    went, listed = True, lister(self.current)
                     end = min(start if most != 1 else end, len(listed))
                 else:
                     end = start
@@ -273,9 +273,9 @@ class MinimizeSearch:
 
     def _remove_neighbours(self) -> Steps[bool]:
         """Remove two adjacent groups of messages together: needed where roles have to alternate."""
-        assert self.view
+        assert self.current
         went, at = False, 0
-        while at + 1 < len(listed := units.rounds(self.view)):
+        while at + 1 < len(listed := units.rounds(self.current)):
             if (yield from self._try_changes((*listed[at], *listed[at + 1]))):
                 went = True
             else:
@@ -284,9 +284,9 @@ class MinimizeSearch:
 
     def _remove_far_messages(self) -> Steps[None]:
         """Keep the messages of the finding and as few others as possible, widening step by step."""
-        assert self.view
-        members, anchored = units.groups(self.view), _finding_messages(self.view)
-        listed = units.rounds(self.view)
+        assert self.current
+        members, anchored = units.groups(self.current), _finding_messages(self.current)
+        listed = units.rounds(self.current)
         if len(members) < 4 or len(listed) != len(members):
             return
         here = {n for n, group in enumerate(members) if anchored & set(group)}
@@ -303,8 +303,8 @@ class MinimizeSearch:
 
     def _remove_other_tools(self) -> Steps[None]:
         """Keep only the tool of the finding."""
-        assert self.view
-        finding, listed = self.view.finding, units.tools(self.view)
+        assert self.current
+        finding, listed = self.current.finding, units.tools(self.current)
         at = finding.pointer if finding else ""
         others = [unit for unit in listed if not _holds_pointer(unit, at)]
         if 0 < len(others) < len(listed):
@@ -312,9 +312,9 @@ class MinimizeSearch:
 
     def _shorten_texts(self) -> Steps[bool]:
         """Cut every remaining text to its shortest beginning that still fails."""
-        assert self.view
+        assert self.current
         went, seen = False, set[str]()
-        while waiting := [(p, t) for p, t in units.texts(self.view) if len(t) > 1 and p not in seen]:
+        while waiting := [(p, t) for p, t in units.texts(self.current) if len(t) > 1 and p not in seen]:
             pointer, text = waiting[0]
             seen.add(pointer)
             low, high = 1, len(text)  # the first is too short, the last holds

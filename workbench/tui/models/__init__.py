@@ -1,1 +1,1 @@
-"""View models: pure functions from exchanges, parts and findings to lines. They know no widget."""
+"""Contents of panes and screens: pure functions from exchanges, parts and findings to lines. They know no widget."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.view import Items, View
+from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import Line, call_body, call_line, closure_summary, passage_words, wrap
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
 
 
-class ClosureView(View):
+class ClosureContent(PaneContent):
     """Calls and their results."""
 
     def __init__(self, exchange_view: ExchangeView) -> None:

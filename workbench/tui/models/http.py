@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.models import change_notes
-from workbench.tui.models.view import Items, View
+from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, wrap
 from workbench.wire import digests, headers, loads
@@ -62,7 +62,7 @@ class HttpRow(NamedTuple):
     header: bool = False
 
 
-class HttpView(View):
+class HttpContent(PaneContent):
     """Rows in groups."""
 
     needs_selection = False

@@ -9,7 +9,7 @@ from workbench.contracts import Finding, Severity
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import OutlineNode
-from workbench.tui.models.view import Items, View
+from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, preview, wrap
 
@@ -21,7 +21,7 @@ _WORD = 9
 """Columns of the kind of a part."""
 
 
-class IrView(View):
+class IrContent(PaneContent):
     """Nodes of the outline, each with the worst break on it."""
 
     def __init__(self, exchange_view: ExchangeView) -> None:

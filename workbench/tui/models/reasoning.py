@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.view import Items, View
+from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import Line, entry_body, entry_line, reasoning_summary, received_words, wrap
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
 
 
-class ReasoningView(View):
+class ReasoningContent(PaneContent):
     """Ledger entries of a request: reasoning received, required and sent."""
 
     def __init__(self, exchange_view: ExchangeView) -> None:

@@ -89,7 +89,7 @@ def ask_what_to_copy(screen: SessionScreen) -> None:
     selection = (pane.selection() if isinstance(pane, Pane) else None) or screen.pointer.selection
     found = screen.findings.cursor if screen.state.findings else None
     finding = screen.state.findings[found] if found is not None else None
-    row = pane.view.row(pane.cursor) if isinstance(pane, ExchangePane) and pane.view else None
+    row = pane.content.row(pane.cursor) if isinstance(pane, ExchangePane) and pane.content else None
     side = (row.side if row else "") or (screen.wire.side if pane is screen.wire or not selection else selection.side)
 
     def copy(choice: CopyChoice | None) -> None:

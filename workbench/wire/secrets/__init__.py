@@ -3,7 +3,7 @@
 In: text, names and headers. Out: positions of secrets in them. A secret is recognised by its shape (``shapes``: keys
 with a known prefix, tokens with a known structure, private keys), or by its name (``named_values``: JSON
 members, environment lines, headers, URL parameters, command options) and then by its value (``names`` knows both). Text
-is searched decoded (``views``), also inside base64. It may import what ``wire`` may.
+is searched decoded (``escapes``), also inside base64. It may import what ``wire`` may.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ _PUTTY: Final = regex.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A
 
 
 def find_by_form(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
-    """Secrets of a view at the positions where commands, calls and keys have them."""
+    """Secrets of a text with decoded escapes at the positions where commands, calls and keys have them."""
     signs = {sign: sign in lower for sign in _SIGNS_OF_FORMS} if any(map(lower.__contains__, _HINTS_OF_FORMS)) else {}
     for sign, mark, form in _FORMS if signs else ():
         at = lower.find(mark) if signs[sign] else -1
@@ -176,7 +176,7 @@ class _NamedValue(NamedTuple):
 
 
 def find_named(text: bytes) -> Iterator[ShapedSecret]:
-    """Secrets of a view that are identified by a name."""
+    """Secrets of a text with decoded escapes that are identified by a name."""
     lower, cookies, tables = text.lower(), _Cookies(text), Tables(text)
     for mark, behind in _MARKS:
         at = lower.find(mark)
@@ -300,7 +300,7 @@ class _Cookies:
     """Cookies of a text. The pairs are parsed once, however many of them are named.
 
     Args:
-        text: a view.
+        text: with decoded escapes (``escapes``).
     """
 
     def __init__(self, text: bytes) -> None:

@@ -13,10 +13,10 @@ from typing import Final
 from workbench import regex
 from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets import named_values, shapes
+from workbench.wire.secrets.escapes import BASE64, FILL, decode_escapes, runs
 from workbench.wire.secrets.named_values import find_named
 from workbench.wire.secrets.names import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.shapes import REACH, find_shaped
-from workbench.wire.secrets.views import BASE64, FILL, runs, view
 
 _DEEPEST: Final = 2
 """Limit of base64 nested in base64."""
@@ -73,7 +73,7 @@ def may_have(text: bytes) -> bool:
 
     Of texts with line ends between them it is false only if it is false of each.
     """
-    plain = view(text).replace(FILL, b"")
+    plain = decode_escapes(text).replace(FILL, b"")
     return _RUN in plain.translate(BASE64) or _SIGNS.is_in(plain.lower())
 
 
@@ -88,7 +88,7 @@ def has_known(text: bytes, known: Collection[bytes]) -> bool:
 
 
 def _has_known(text: bytes, known: Collection[bytes], depth: int) -> bool:
-    plain = view(text).replace(FILL, b"")
+    plain = decode_escapes(text).replace(FILL, b"")
     if any(secret in text or secret in plain for secret in known):
         return True
     sealed = (b"".join(plain[start:end] for start, end in lines) for lines in _sealed_texts(plain))
@@ -99,7 +99,7 @@ def _has_known(text: bytes, known: Collection[bytes], depth: int) -> bool:
 
 def _all(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
     yield from _find_known(text, seen)
-    whole = view(text)
+    whole = decode_escapes(text)
     plain = whole.replace(FILL, b"") if FILL in whole else whole
     found = [*_find_direct(plain, seen if plain is not text else ())]
     if depth < _DEEPEST:

@@ -11,8 +11,8 @@ from typing import Final
 
 from workbench import regex
 from workbench.named_tuple import NamedTuple
+from workbench.wire.secrets.escapes import BASE64, runs
 from workbench.wire.secrets.names import is_made_up, is_wordy, word_set
-from workbench.wire.secrets.views import BASE64, runs
 
 _PREFIXES: Final = word_set("""
 sk- sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_ sk_ gsk_ hf_ hf- r8_ r8- nvapi_ nvapi- xai_
@@ -241,7 +241,7 @@ class ShapedSecret(NamedTuple):
 
 
 def find_shaped(text: bytes) -> Iterator[ShapedSecret]:
-    """Secrets of a view that are identified by their shape."""
+    """Secrets of a text with decoded escapes that are identified by their shape."""
     found_end, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
     for start, end in runs(text, BASE64, SHORTEST):
         word = text[start - 1 : end + 1]

@@ -14,9 +14,9 @@ from typing import Final
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
+from workbench.wire.secrets.escapes import decode_escapes
 from workbench.wire.secrets.search import find
 from workbench.wire.secrets.shapes import begins_key, open_key
-from workbench.wire.secrets.views import view
 
 Key = tuple[bytes, ...]
 Range = tuple[int, int]
@@ -126,7 +126,7 @@ def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
 
 def open_from(text: bytes, seen: Collection[bytes]) -> int:
     """Offset in a growing text where a possible secret starts; its length if there is none."""
-    plain = view(text)
+    plain = decode_escapes(text)
     start = len(plain.rstrip(_RUN))
     word = plain[len(plain.rstrip(_WORD)) :]
     is_begun = len(plain) - start >= _LONG or (word and begins_key(word))

@@ -18,7 +18,7 @@ _NAME: Final = regex.compile(rb"\w[\w .:/-]{0,60}")
 _ROW: Final = regex.compile(rb"[^\r\n]++")
 _RULE: Final = regex.compile(rb"[-:=+| \t]*")
 _SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
-"""Separators between cells; escaped tabs are two characters in a view."""
+"""Separators between cells; escaped tabs are two characters."""
 _AROUND: Final = b" \t\\\"'`*"
 _LONGEST_ROW: Final = 4096
 
@@ -32,7 +32,7 @@ class Tables:
     """Tables of a text. Each is parsed once, however many of its columns have secret names.
 
     Args:
-        text: a view.
+        text: with decoded escapes (``escapes``).
     """
 
     def __init__(self, text: bytes) -> None:

@@ -47,7 +47,7 @@ def _clients(exchange_view: ExchangeView) -> Iterator[ClientGroup]:
 
 def say(screen: SessionScreen, exchange_view: ExchangeView) -> None:
     """Put the hint on the border of the IR pane, unless another exchange is open by now."""
-    view = exchange_view.views["ir"]
+    view = exchange_view.contents["ir"]
     if DIFFER not in view.facts:
         view.facts = (*view.facts, DIFFER)
     if screen.opened is exchange_view:

@@ -1,4 +1,4 @@
-"""Interface between a pane and its items."""
+"""What a pane shows: the interface between a pane and its items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Items = frozenset[int]
 
 
-class View(ABC):
+class PaneContent(ABC):
     """Items of one exchange; each has one line, and further lines while it is open.
 
     Attributes:

@@ -1,8 +1,8 @@
-r"""Views of texts with escapes decoded, at unchanged byte offsets.
+r"""Decodes the escapes of a text at unchanged byte offsets.
 
-JSON inside JSON, percent-encoding and HTML write one character as several. A view has the same length as its text: an
-escape becomes fill plus the character, line ends become line ends, everything else is unchanged. Offsets found in a
-view are valid in the text.
+JSON inside JSON, percent-encoding and HTML write one character as several. The decoded text has the same length as the
+original: an escape becomes fill plus the character, line ends become line ends, everything else is unchanged. Offsets
+found in it are valid in the original.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INVISIBLE: Final = b"&;,#"
 """Characters that would end a parameter's value if they were not encoded."""
 
 
-def view(text: bytes) -> bytes:
+def decode_escapes(text: bytes) -> bytes:
     """The text with escapes decoded; same length."""
     if b"\\" in text:
         for ending, newline in _LINE_ENDS:
