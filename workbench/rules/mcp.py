@@ -6,8 +6,9 @@ model's calls and results are checked against the requests to tool servers that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from workbench.chain import MOST_KNOWN, RequestToolResult, ToolLink, ToolLinks, request_tool_results
 from workbench.contracts import Finding
@@ -79,6 +80,7 @@ class ToolHops:
         self._endpoints = Endpoints(journal)
         self._declared: dict[str, object] = {}
         self._lists: dict[str, ListRead] = {}
+        self._listed: tuple[list[tuple[str, Mapping[str, Any]]], tuple[ListedTool, ...]] = ([], ())
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
         self._ready: dict[str, float] = {}
@@ -328,13 +330,15 @@ class ToolHops:
         agents = (f.agent for c, f in self._facts.items() if self._servers.get(c) == server and f.agent)
         return facts_of(next(agents, ""))
 
-    def _tools(self) -> list[ListedTool]:
-        found = {
-            (self._servers.get(connection, ""), name): entry
-            for connection, facts in self._facts.items()
-            for name, entry in facts.tools.items()
-        }
-        return [ListedTool(server, name, entry) for (server, name), entry in found.items()]
+    def _tools(self) -> Sequence[ListedTool]:
+        """All listed tools; the same tuple as before where no list is another."""
+        lists = [(self._servers.get(c, ""), facts.tools) for c, facts in self._facts.items() if facts.tools]
+        known, tools = self._listed
+        if len(known) != len(lists) or any(a is not b or one != two for (one, a), (two, b) in zip(known, lists)):
+            found = {(server, name): entry for server, listed in lists for name, entry in listed.items()}
+            tools = tuple(ListedTool(server, name, entry) for (server, name), entry in found.items())
+            self._listed = (lists, tools)
+        return tools
 
     def _check_told(
         self, decoded: DecodedExchange, links: Sequence[ToolLink], waiting: Sequence[ToolOutcome]
