@@ -16,6 +16,9 @@ INNOCENT = {
     **PLAIN,
     **ABOUT,
     **answers.INNOCENT,
+    "declarations with the member of another API": '<function>{"name": "read", "description": "Read", '
+    '"parametersJsonSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}</function>\n'
+    '<function>{"name": "get_weather", "parametersJsonSchema": {"type": "object"}}</function>',
     "declarations that the model lists": "<functions>\n<function>"
     '{"name": "get_weather", "description": "", "parameters": {"type": "object", "properties": {}}}'
     "</function>\n</functions>",

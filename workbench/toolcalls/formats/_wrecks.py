@@ -55,7 +55,7 @@ _VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
-_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 """Keys of a declaration with the schema of its arguments, as protocols and agents spell them."""
 
 WORDS: Final = ("react", "cline-xml")
