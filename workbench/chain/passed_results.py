@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import normalize
 from urllib.parse import quote
@@ -98,11 +98,29 @@ def _lost_content(part: dict[str, JsonValue], text: str) -> _LostContent | None:
     if kind == "resource" and isinstance(inner, dict) and not inner.get("blob"):
         lost = _lost_link(inner, text)
         return lost._replace(pointer="/resource/uri") if lost else None
+    if kind == "resource" and isinstance(inner, dict) and (written := _text_of_blob(inner)) and written not in text:
+        lost = _lost_text(written, "/resource/blob", text) if inner["blob"] not in text else None
+        return lost._replace(is_media=True) if lost else None  # a client may pass it on as a file
     if kind == "resource" and isinstance(inner, dict):
         return _lost_media(inner.get("blob"), inner.get("uri"), "/resource/blob", text)
     if kind == "resource_link":
         return _lost_link(part, text)
     return None
+
+
+_TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
+"""Beginnings of media types whose files are texts."""
+
+
+def _text_of_blob(resource: dict[str, JsonValue]) -> str:
+    """The text of a file of text that is sent in base64 (LibreChat's issue 15595); empty for another file."""
+    blob, kind = resource.get("blob"), str(resource.get("mimeType") or "").lower()
+    if not isinstance(blob, str) or not kind.startswith(_TEXTS) or len(blob) > _MOST_SEARCHED:
+        return ""
+    try:
+        return b64decode(blob, validate=True).decode()
+    except ValueError:
+        return ""
 
 
 def _lost_media(data: JsonValue, name: JsonValue, pointer: str, text: str) -> _LostContent | None:

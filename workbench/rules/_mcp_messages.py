@@ -48,6 +48,7 @@ _MAGIC = (
 
 _SAME_TYPE = {"image/jpg": "image/jpeg", "audio/wave": "audio/wav", "audio/x-wav": "audio/wav"}
 _DATA_URL = regex.compile(r"(?i)\s*data:[\w/+.-]*[;,]")
+_OF_URLS = regex.compile(r"\A(?=[^-_]*[-_])[\w+/=-]+\Z", re.ASCII)
 _HEAD = 64
 """Characters of encoded data that tell what it is."""
 
@@ -139,6 +140,10 @@ def _of_elicitation(
 
 def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
     """Findings on images and other files of a result: another type than is said, or no base64."""
+    files = member(result, "contents")
+    for number, file in enumerate(files if isinstance(files, list) else ()):
+        if isinstance(blob := member(file, "blob"), str) and blob:
+            yield from _of_data(decoded, f"/result/contents/{number}", "blob", blob, member(file, "mimeType"))
     content = member(result, "content")
     for number, part in enumerate(content if isinstance(content, list) else ()):
         inside = "/resource" if isinstance(member(part, "resource"), dict) else ""
@@ -153,6 +158,9 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type:
     head = _first_bytes(data[:_HEAD])
     if _DATA_URL.match(data):
         text = f"{name} is a data URL: it must contain only base64, without the type before it"
+        yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
+    elif _OF_URLS.search(data):
+        text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse it, or decode other bytes"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif head is None:
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))

@@ -114,13 +114,15 @@ def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTu
 
 def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
     turns = _turns(decoded, before)
+    host = _host(decoded)
+    is_broken = any(_is_fault(frame, host) for frame in decoded.exchange.frames)
     for fact in turns.facts():
-        if not (decoded.is_arriving and (fact.is_of_end or fact.rule in _WHEN_OVER)):
+        is_explained = is_broken and fact.rule == NO_RESPONSE.slug
+        if not is_explained and not (decoded.is_arriving and (fact.is_of_end or fact.rule in _WHEN_OVER)):
             side = REQUEST if fact.is_of_client else RESPONSE
             rule = weaker(_BY_SLUG[fact.rule]) if fact.is_harmless else _BY_SLUG[fact.rule]
             yield _finding(decoded, rule, side, fact.message, fact.frames)
-    host = _host(decoded)
-    if not decoded.is_arriving and not any(_is_fault(frame, host) for frame in decoded.exchange.frames):
+    if not decoded.is_arriving and not is_broken:
         for number in turns.unanswered():
             text = f"message {number + 1} requests a response, and the server sent nothing for it"
             yield _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))

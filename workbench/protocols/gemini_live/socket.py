@@ -90,6 +90,7 @@ class LiveTurns:
         self._cancelled: set[JsonValue] = set()
         self._facts: list[SocketFact] = []
         self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
+        self._typed: int | None = None  # the last text of the user in realtimeInput that nothing answers yet
         self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
@@ -179,7 +180,7 @@ class LiveTurns:
             self._close_said()
             self._contents.append(dumps({"role": "user", "parts": [{"text": value["text"]}]}))
             self._frames.append(number)
-            self._last_sent = number
+            self._last_sent = self._typed = number
 
     def _is_ended_by_client(self) -> bool:
         """The client has to say when the user stops speaking."""
@@ -246,6 +247,9 @@ class LiveTurns:
             names = ", ".join(sorted(map(repr, turn.open_calls)))
             text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
+        if self._typed is not None:
+            text = f"the server said nothing after the text in message {self._typed + 1}"
+            yield SocketFact("socket.no-response", text, (self._typed,), is_of_client=False, is_of_end=True)
         if self._idle_input and not self.turns and self._is_ready:
             text = f"the client sent input, but {self._idle_input[1]}: the model waits for its end"
             yield SocketFact("socket.unused-result", text, (self._idle_input[0],), is_of_end=True)
@@ -257,6 +261,7 @@ class LiveTurns:
         content = get(value, "serverContent")
         is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
         calls = get(get(value, "toolCall"), "functionCalls")
+        self._typed = None if is_said or calls is not None else self._typed
         if self._turn is None and not is_said and calls is None:
             self._is_ready = True
             return  # the beginning and the end of a connection, and what was heard
