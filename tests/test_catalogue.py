@@ -52,6 +52,7 @@ ORDINALS = (
     "twenty-sixth",
     "twenty-seventh",
     "twenty-eighth",
+    "twenty-ninth",
 )
 
 

@@ -41,6 +41,7 @@ CATALOGUES = (
     "tool-hops-16.yaml",
     "tool-hops-17.yaml",
     "tool-hops-18.yaml",
+    "tool-hops-19.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 

@@ -334,7 +334,8 @@ class ToolHops:
         """All listed tools; the same tuple as before where no list is another."""
         lists = [(self._servers.get(c, ""), facts.tools) for c, facts in self._facts.items() if facts.tools]
         known, tools = self._listed
-        if len(known) != len(lists) or any(a is not b or one != two for (one, a), (two, b) in zip(known, lists)):
+        pairs = zip(known, lists, strict=False)
+        if len(known) != len(lists) or any(a is not b or one != two for (one, a), (two, b) in pairs):
             found = {(server, name): entry for server, listed in lists for name, entry in listed.items()}
             tools = tuple(ListedTool(server, name, entry) for (server, name), entry in found.items())
             self._listed = (lists, tools)
