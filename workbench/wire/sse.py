@@ -215,6 +215,9 @@ class SseReader:
         is_plain_read = False
         if at:
             self._line_start += 1
+        elif not self._line and self._block is None:  # between blocks, where most pieces of a stream begin
+            at, is_plain_read = self._plain(chunk, base), True
+            self._line_start = base + at
         while found := _LINE_END.search(chunk, at):
             stop, after = found.span()
             self._keep(chunk[at:stop])
