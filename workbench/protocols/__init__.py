@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from workbench.protocols.detection import ERROR_ALONE, TEXT
     from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
-    from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, shape_of, shapes_in
+    from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, of_shapes, shape_of
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 else:
@@ -123,11 +123,11 @@ __all__ = [
     "is_socket_url",
     "last_where",
     "likeness_of",
+    "of_shapes",
     "protocol_of_messages",
     "protocols",
     "refusals",
     "shape_of",
-    "shapes_in",
     "text_of",
     "traits",
     "where",

@@ -21,6 +21,9 @@ from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
 
 T = TypeVar("T")
 
+FEW = 32
+"""New messages that are looked at one by one; of more, those of each kind are found together."""
+
 
 class MessageKind:
     """What messages have in common that no test can tell apart by part classes and shape: one object for all of them.
@@ -28,12 +31,14 @@ class MessageKind:
     Attributes:
         part_types: classes of their parts.
         shape: their shape (``MessageShape``); None if it is not known.
+        asked: test and terms → true if messages of this kind are asked.
     """
 
-    __slots__ = ("part_types", "shape")
+    __slots__ = ("asked", "part_types", "shape")
 
     def __init__(self, part_types: frozenset[type], shape: HasFacts | None) -> None:
         self.part_types, self.shape = part_types, shape
+        self.asked: dict[Hashable, bool] = {}
 
 
 _shapeless: dict[Any, Any] = {}
@@ -142,6 +147,7 @@ class GrowingHistory:
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
         self._matches: dict[Hashable, Matches] = {}
+        self._of_kinds: dict[Hashable, tuple[int, Any]] = {}
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of messages at the beginning that have these texts."""
@@ -188,6 +194,15 @@ class GrowingHistory:
         found.read(self.messages)
         return found  # type: ignore[return-value]
 
+    def of_kinds(self, find: Callable[..., T], *terms: Hashable) -> T:
+        """``find(kinds, *terms)`` of the kinds of its messages, which is found again when a new one comes."""
+        key, count = (find, terms), len(self.kinds)
+        known = self._of_kinds.get(key)
+        if known is None or known[0] != count:
+            known = self._of_kinds[key] = count, find(self.kinds, *terms)
+        found: T = known[1]
+        return found
+
     def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> list[int]:
         """Indices of all its messages of which ``test(message, *terms)`` is true, in order."""
         found = self._matches.get((test, terms))
@@ -227,24 +242,21 @@ class Matches:
         count: number of messages that were asked.
     """
 
-    __slots__ = ("_key", "_kinds", "_may", "_part_types", "_terms", "_test", "count", "indices")
+    __slots__ = ("_key", "_terms", "_test", "count", "indices")
 
     def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
         self._test, self._terms = test, terms
         self.indices: list[int] = []
         self.count = 0
         self._key = _key(test, terms)  # one object for all messages
-        self._part_types: frozenset[type] | None = getattr(test, "part_types", None)
-        self._may: May | None = getattr(test, "may_be_of_shape", None)
-        self._kinds: dict[MessageKind, bool] = {}  # true for those whose messages are asked
 
     def read(self, history: GrowingHistory) -> None:
         """Ask the messages that were not asked yet."""
-        test, terms, key, kinds, messages = self._test, self._terms, self._key, self._kinds, history.messages
-        is_much = len(messages) - self.count > len(history.kinds)
+        test, terms, key, messages = self._test, self._terms, self._key, history.messages
+        is_much = len(messages) - self.count > FEW
         for n in self._candidates(history) if is_much else range(self.count, len(messages)):
             message = messages[n]
-            is_asked = kinds.get(message.kind)
+            is_asked = message.kind.asked.get(key)
             if not (self._asks(message.kind) if is_asked is None else is_asked):
                 continue
             facts = message.facts
@@ -263,18 +275,20 @@ class Matches:
 
     def _asks(self, kind: MessageKind) -> bool:
         """Messages of this kind are asked."""
-        if kind not in self._kinds:
-            is_of_part = self._part_types is None or not self._part_types.isdisjoint(kind.part_types)
-            shape, may = kind.shape, self._may
-            is_of_shape = may is None or shape is None or bool(is_of_part and fact(shape, may, *self._terms))
-            self._kinds[kind] = is_of_part and is_of_shape
-        return self._kinds[kind]
+        found = kind.asked.get(self._key)
+        if found is None:
+            wanted: frozenset[type] | None = getattr(self._test, "part_types", None)
+            may: May | None = getattr(self._test, "may_be_of_shape", None)
+            found = wanted is None or not wanted.isdisjoint(kind.part_types)
+            if found and may is not None and kind.shape is not None:
+                found = bool(fact(kind.shape, may, *self._terms))
+            kind.asked[self._key] = found
+        return found
 
     def fork(self, length: int) -> Matches:
         """The same for the first messages alone."""
         other = Matches(self._test, self._terms)
         other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
-        other._kinds = self._kinds
         return other
 
 

@@ -6,14 +6,16 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols.history import HistoryPrefix, RepeatedMessage, Test, fact, text_of
+from workbench.protocols.history import HistoryPrefix, MessageKind, RepeatedMessage, Test, fact, text_of
 from workbench.wire import loads
+
+T = TypeVar("T")
 
 NAMED: Final = ("role", "type")
 """Members whose texts belong to a shape: they tell which object it is."""
@@ -59,11 +61,22 @@ def shape_of(message: Message) -> MessageShape:
     return shape if isinstance(shape, MessageShape) else fact(message, find_shape)
 
 
-def shapes_in(messages: Sequence[Message]) -> Iterable[MessageShape]:
-    """The shapes of messages that may come again; those of later messages of the same history may be among them."""
-    known = [kind.shape for kind in messages.history.kinds] if isinstance(messages, HistoryPrefix) else [None]
-    shapes = [shape for shape in known if isinstance(shape, MessageShape)]
-    return dict.fromkeys(shapes if len(shapes) == len(known) else map(shape_of, messages))
+def of_shapes(messages: Sequence[Message], find: Callable[..., T], *terms: Hashable) -> T:
+    """``find(shapes, *terms)`` of the shapes of messages that may come again, found once for each set of shapes.
+
+    Args:
+        messages: those of a request; shapes of later messages of the same history may be among the shapes.
+        find: a function of a module.
+        terms: further arguments.
+    """
+    if isinstance(messages, HistoryPrefix):
+        found: T = messages.history.of_kinds(_find_of_kinds, find, *terms)
+        return found
+    return find(dict.fromkeys(map(shape_of, messages)), *terms)
+
+
+def _find_of_kinds(kinds: Iterable[MessageKind], find: Callable[..., T], *terms: Hashable) -> T:
+    return find({kind.shape: None for kind in kinds}, *terms)
 
 
 def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:

@@ -10,7 +10,7 @@ from workbench.chain import CallLine, Closure, Conversation, Entry, Hops, Ledger
 from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
-from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
+from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, WirePlace, where
 from workbench.rules._shared_results import SharedResults, of_chain
 from workbench.wire import Summary
 
@@ -140,7 +140,12 @@ class RuleContext:
 
     def suspects(self, test: Callable[..., object], *terms: object) -> Sequence[tuple[int, Message]]:
         """(index, message) of the messages, from ``start`` on, for which ``test(message, *terms)`` is true."""
-        return where(self.messages, test, *terms, start=self.start)
+        messages, start = self.messages, self.start
+        if isinstance(messages, HistoryPrefix):  # most rules have no suspect among the new messages
+            found = messages.history.ask(test, terms)
+            if not found or found[-1] < start:
+                return ()
+        return where(messages, test, *terms, start=start)
 
     @property
     def lines(self) -> Sequence[CallLine]:

@@ -29,7 +29,7 @@ from workbench.contracts import (
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, shapes_in, text_of
+from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, of_shapes, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
 from workbench.rules._context import RuleContext
@@ -307,7 +307,7 @@ _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
 
 def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
     """Each question is asked of the messages whose shape it may be about, once for all contracts that have it."""
-    for number in sorted({number for shape in shapes_in(case.messages) for number in fact(shape, _may_hit, query)}):
+    for number in of_shapes(case.messages, _may_hit_any, query):
         question = query.questions[number]
         yield from ((number, message, fact(message, _hits, question)) for _, message in case.suspects(_hits, question))
 
@@ -329,6 +329,11 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     key, _, index = message.pointer.removeprefix(base(case.decoded)).removeprefix("/").partition("/")
     listed = next((value for _, value in top(case.decoded, key)), None)
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
+
+
+def _may_hit_any(shapes: Iterable[MessageShape], query: OnMessages) -> list[int]:
+    """Numbers of the relations that may be about something in messages of these shapes."""
+    return sorted({number for shape in shapes for number in fact(shape, _may_hit, query)})
 
 
 def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
