@@ -39,7 +39,7 @@ from workbench.wire.secrets import (
     public_prefix,
 )
 from workbench.wire.secrets.histories import HistorySearch
-from workbench.wire.secrets.stream_texts import StreamedTexts
+from workbench.wire.secrets.stream_texts import StreamedTexts, lines_of
 from workbench.wire.stream import framing_of
 
 CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
@@ -144,6 +144,10 @@ _LEAST, _LEAST_LETTERS = 8, 12
 """Minimum length of a secret that bodies are searched for; and if it is all letters or all digits."""
 
 
+_Change = tuple[Redaction, bytes]
+"""A place in a text, and what stands there instead."""
+
+
 @dataclass(slots=True)
 class Redactor:
     """Redacts the exchanges of one session.
@@ -196,11 +200,32 @@ class Redactor:
             return (aws_texts.rewrite(redacted_text), aws_texts.marks(found)) if found else (text, [])
         return self._text(text, stream or (StreamedTexts() if framing_of(text) else None))
 
+    def messages(self, messages: Sequence[bytes], stream: StreamedTexts, count: int) -> list[bytes]:
+        """The first messages of a connection with every secret replaced; each has its length.
+
+        Args:
+            messages: the next ones: those behind the first may end what begins in these.
+            stream: the connection that they continue.
+            count: number of the first ones.
+        """
+        lines = lines_of(messages)
+        changes, made, start = [*self._in_pieces(lines, stream)], list[bytes](), 0
+        for message in messages[:count]:
+            end = start + len(message)
+            inside = [(_moved(mark, -start), text) for mark, text in changes if start <= mark.start and mark.end <= end]
+            is_sealed = is_messages(message)
+            made.append(self.text(message)[0] if is_sealed else self._replace(message, inside, is_stream=False)[0])
+            start = end + 1
+        return made
+
     def _text(self, text: bytes, stream: StreamedTexts | None) -> tuple[bytes, list[Redaction]]:
         """A text without escapes."""
-        changes = list(self._in_pieces(text, stream)) if stream else []
+        return self._replace(text, [*self._in_pieces(text, stream)] if stream else [], is_stream=bool(stream))
+
+    def _replace(self, text: bytes, changes: list[_Change], *, is_stream: bool) -> tuple[bytes, list[Redaction]]:
+        """The text with these changes, and with a stand-in for each secret beside them."""
         ranges = [(mark.start, mark.end) for mark, _ in changes]
-        for start, end, kind in find(text, self.seen) if stream else self._histories.find(text, self.seen):
+        for start, end, kind in find(text, self.seen) if is_stream else self._histories.find(text, self.seen):
             if not any(first < end and start < last for first, last in ranges):
                 changes.append((Redaction("body", start, end, kind), self._stand_in(text[start:end])))
         if not changes:
@@ -212,7 +237,7 @@ class Redactor:
             at = mark.end
         return b"".join((*pieces, text[at:])), [mark for mark, _ in changes]
 
-    def _in_pieces(self, text: bytes, stream: StreamedTexts) -> Iterator[tuple[Redaction, bytes]]:
+    def _in_pieces(self, text: bytes, stream: StreamedTexts) -> Iterator[_Change]:
         """Each piece of the secrets in a stream's deltas, and its stand-in."""
         for cut in stream.secrets(text, self.seen):
             stand_in, at = self._stand_in(cut.secret), cut.written_length
@@ -338,6 +363,10 @@ class Redactor:
     def _frame(self, frame: Frame) -> Frame:
         text, found = self.text(frame.data)
         return replace(frame, data=text) if found else frame
+
+
+def _moved(mark: Redaction, by: int) -> Redaction:
+    return mark._replace(start=mark.start + by, end=mark.end + by)
 
 
 def is_open(text: bytes) -> bool:

@@ -167,9 +167,9 @@ class Watched(SessionWriter):
         self.bodies.append(self.grown[seq])
         super().grow(seq, more, chunks)
 
-    def finish(self, seq: int, exchange: Exchange) -> None:
+    def finish(self, seq: int, exchange: Exchange, *, keeps_frames: bool = False) -> None:
         self._note(exchange.request, exchange.response)
-        super().finish(seq, exchange)
+        super().finish(seq, exchange, keeps_frames=keeps_frames)
 
     def _note(self, *sides: HttpRequest | HttpResponse | None) -> None:
         self.bodies += (side.body for side in sides if side)

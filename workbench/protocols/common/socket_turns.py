@@ -201,6 +201,11 @@ class SocketTurns:
                 return number, turn.numbers[-1] if turn.numbers else turn.events[0][0]
         return len(self) + 1, self._frames
 
+    @property
+    def are_complete(self) -> bool:
+        """True if there are turns, and the responses of all recent ones are complete: nothing goes on."""
+        return bool(len(self)) and all(map(self.is_complete, range(max(1, len(self) - _MOST_OPEN + 1), len(self) + 1)))
+
     def is_over(self, number: int) -> bool:
         """True once the response of a turn is complete; turns are numbered from one."""
         return self._turn(number).is_over

@@ -18,7 +18,9 @@ from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
-from workbench.recorder.capture.open_exchange import OpenExchange, OpenSocket, WrittenPart
+from workbench.recorder.capture.frame_guard import FrameGuard
+from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
+from workbench.recorder.capture.open_socket import OpenSocket
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, SocketAsked, WriteAwaited, memory_of
 from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import ExchangeEnded, RequestStarted
@@ -233,11 +235,11 @@ class Keeper:
     def _after_write(self, key: int, what: WrittenPart | Exchange) -> None:
         """Forget an exchange that was written completely; note how much of another one is in the file."""
         if isinstance(what, WrittenPart):
-            self._open[key].mark_written(what)
+            self.released_bytes += self._open[key].mark_written(what)
             del self._changed[key]
         else:
             self.tally.count(what)
-            self.tally.exchanges += socket.count if (socket := self._open[key].socket) else 0
+            self.tally.exchanges += socket.turn_count if (socket := self._open[key].socket) else 0
             self._drop(key)
 
     def _fail(self, line: str) -> None:
@@ -259,19 +261,37 @@ class Keeper:
         stands = exchange.written_part
         if exchange.end is None:
             stands = self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
-            return self._write_turns(exchange.socket, stands, at_end=False) if exchange.socket else stands
-        whole = exchange.final_state(self._redactor)
+            return self._write_socket(exchange.socket, stands, at_end=False) if exchange.socket else stands
         if exchange.socket:
             stands = stands or self._begin(exchange)  # before its turns
-            self._write_turns(exchange.socket, stands, at_end=True)
+            self._write_socket(exchange.socket, stands, at_end=True)
+        whole = exchange.final_state(self._redactor)
         if stands:
-            self._writer.finish(stands.seq, whole)
+            self._writer.finish(stands.seq, whole, keeps_frames=exchange.socket is not None)
         else:
             self._writer.append(whole)
         return whole
 
+    def _write_socket(self, socket: OpenSocket, stands: WrittenPart, *, at_end: bool) -> WrittenPart:
+        """Write what is new of a WebSocket: its messages, and its turns, each a separate exchange."""
+        frames = socket.writable_frames(self._redactor, at_end=at_end)
+        if frames:
+            self._writer.add_frames(stands.seq, stands.frames, frames, socket.meta)
+        if at_end and socket.has_learned(self._redactor):
+            self._redact_again(stands.seq)
+        return self._write_turns(socket, stands._replace(frames=stands.frames + len(frames)), at_end=at_end)
+
+    def _redact_again(self, seq: int) -> None:
+        """Replace what has become known as a secret in messages that were written before."""
+        guard, frames = FrameGuard(), [*self._writer.read_frames(seq)]
+        for frame in frames:
+            guard.add(frame)
+        safe = [frame for _, frame in guard.take(self._redactor, is_quiet=True)]
+        if safe != frames:
+            self._writer.replace_frames(seq, safe)
+
     def _write_turns(self, socket: OpenSocket, stands: WrittenPart, *, at_end: bool) -> WrittenPart:
-        """Write what is new of the turns of a WebSocket, each a separate exchange."""
+        """Write what is new of the turns of a WebSocket."""
         positions = dict(stands.positions)
         number = stands.turns
         for number, turn in socket.turns(stands.turns + 1):

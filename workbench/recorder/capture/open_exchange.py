@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import SocketTurns
 from workbench.protocols.clients import client_of
+from workbench.recorder.capture.open_socket import OpenSocket
 from workbench.recorder.capture.queued_events import (
     BytesLost,
     RequestPieces,
@@ -19,7 +18,6 @@ from workbench.recorder.capture.queued_events import (
     memory_of,
 )
 from workbench.recorder.capture.redaction_guard import BodyGuard
-from workbench.recorder.capture.socket_state import SocketState
 from workbench.recorder.events import (
     Event,
     ExchangeEnded,
@@ -32,123 +30,19 @@ from workbench.recorder.events import (
 )
 from workbench.wire import (
     TOOL_HOP,
-    TURNS,
     UPSTREAM,
     Body,
     Chunk,
     Exchange,
     ExchangeKind,
-    Frame,
     HttpRequest,
     HttpResponse,
-    MessageReader,
     Origin,
     Redactor,
     State,
-    close_of,
-    deflate_of,
     detect_encoding,
     to_meta,
 )
-
-_START, _END = b"data: ", b"\n\n"
-
-
-class OpenSocket:
-    """Both directions of one connection.
-
-    Args:
-        handshake: the exchange whose response was 101, as it came: not redacted.
-
-    Attributes:
-        frames: its messages, in the order in which they were complete.
-    """
-
-    def __init__(self, handshake: Exchange) -> None:
-        extensions = handshake.response.headers.get("sec-websocket-extensions") if handshake.response else ""
-        self.frames: list[Frame] = []
-        self._turns = SocketTurns(replace(handshake, kind=ExchangeKind.WEBSOCKET))
-        self._readers = {
-            direction: MessageReader(deflate_of(extensions or "", side))
-            for direction, side in (("sent", "client"), ("received", "server"))
-        }
-
-    @property
-    def count(self) -> int:
-        """Number of its turns."""
-        return len(self._turns)
-
-    def feed(self, direction: str, data: bytes, at: float) -> None:
-        """Take bytes of one direction ("sent" or "received", seen from the client)."""
-        for message in self._readers[direction].feed(data):
-            frame = Frame(direction, message.opcode, message.data, at)
-            self.frames.append(frame)
-            self._turns.add(frame)
-
-    def state(self) -> SocketState:
-        """What continues here."""
-        turn, frame = self._turns.first_open()
-        readers = {direction: reader.state() for direction, reader in self._readers.items()}
-        return SocketState(readers, turn, tuple(self.frames[frame:]), len(self.frames))
-
-    def turns(self, first: int) -> Iterator[tuple[int, Exchange]]:
-        """Turns from a number on, with their numbers, which count from one."""
-        for number in range(first, len(self._turns) + 1):
-            yield number, self._turns.exchange(number)
-
-    def over(self, numbers: Iterable[int], *, at_end: bool) -> Iterator[tuple[int, Exchange]]:
-        """Those of these turns that are over; all at the end of the connection."""
-        for number in numbers:
-            if at_end or self._turns.is_over(number):
-                yield number, self._turns.exchange(number)
-
-    def close(self, exchange: Exchange, redactor: Redactor) -> Exchange:
-        """The connection as it stays in the file, from the exchange of its handshake."""
-        frames = tuple(_safe(self.frames, redactor))
-        notes = [exchange.note, *self._close_notes(), *self._damage_notes(), *self._redaction_notes(frames)]
-        meta = {**exchange.meta, TURNS: len(self._turns)} if len(self._turns) else exchange.meta
-        return replace(exchange, frames=frames, meta=meta, note="; ".join(filter(None, notes)))
-
-    def _close_notes(self) -> Iterator[str]:
-        for frame in self.frames:
-            if frame.opcode == "close":
-                who = "client" if frame.direction == "sent" else "server"
-                code, why = close_of(frame.data)
-                yield f"the {who} closed it with {code}{f' ({why})' if why else ''}"
-
-    def _redaction_notes(self, frames: Sequence[Frame]) -> Iterator[str]:
-        """Directions whose messages are not kept as they were."""
-        pairs = zip(self.frames, frames, strict=True)
-        changed = Counter(frame.direction for frame, safe in pairs if frame.data != safe.data)
-        for direction, count in sorted(changed.items()):
-            what = f"{count:,} message{'' if count == 1 else 's'} {direction}"
-            yield f"{what} contained secrets, which were replaced; the raw bytes in this direction were not kept"
-
-    def _damage_notes(self) -> Iterator[str]:
-        for direction, reader in self._readers.items():
-            if reader.damage:
-                more = f" and {len(reader.damage) - 1} more" if len(reader.damage) > 1 else ""
-                yield f"the WebSocket frames {direction} are not valid: {reader.damage[0]}{more}"
-            if reader.waiting_bytes:
-                yield f"the WebSocket frames {direction} end inside a message: {reader.waiting_bytes:,} bytes arrived"
-
-
-def _safe(frames: list[Frame], redactor: Redactor) -> Iterable[Frame]:
-    """The messages without secrets, also those that are split over several: a stand-in has the length of its secret."""
-    safe: dict[int, Frame] = {}
-    for direction in ("sent", "received"):
-        texts = [(n, f) for n, f in enumerate(frames) if f.direction == direction and b"\n" not in f.data]
-        all_texts = b"".join(_START + frame.data + _END for _, frame in texts if frame.opcode == "text")
-        redacted, found = redactor.text(all_texts)
-        if not found or len(redacted) != len(all_texts):
-            continue
-        at = 0
-        for n, frame in texts:
-            if frame.opcode == "text":
-                at += len(_START)
-                safe[n] = replace(frame, data=redacted[at : at + len(frame.data)])
-                at += len(frame.data) + len(_END)
-    return redactor.exchange(Exchange("", frames=tuple(safe.get(n, frame) for n, frame in enumerate(frames)))).frames
 
 
 @dataclass(slots=True)
@@ -187,7 +81,7 @@ class WrittenPart(NamedTuple):
         seq: its position there.
         request, answer: the whole request, the head of the response.
         body_bytes, chunk_count: bytes of the response body, and chunks.
-        turns: of a WebSocket; ``positions`` are (number, position) of those that are not over.
+        frames, turns: of a WebSocket; ``positions`` are (number, position) of those that are not over.
     """
 
     seq: int
@@ -195,6 +89,7 @@ class WrittenPart(NamedTuple):
     answer: bool
     body_bytes: int = 0
     chunk_count: int = 0
+    frames: int = 0
     turns: int = 0
     positions: Sequence[tuple[int, int]] = ()
 
@@ -315,10 +210,15 @@ class OpenExchange:
             takewhile(lambda c: c.end <= body_bytes, islice(self._response_body.chunks, stands.chunk_count, None))
         )
 
-    def mark_written(self, stands: WrittenPart) -> None:
-        """Note how much is in the file now."""
+    def mark_written(self, stands: WrittenPart) -> int:
+        """Note how much is in the file now; returns the bytes of memory that are free by that."""
         self._ready = self._ready[stands.body_bytes - (self.written_part.body_bytes if self.written_part else 0) :]
         self.written_part = stands
+        if self.socket is None:
+            return 0
+        self.socket.drop_written(stands.frames)
+        free, self.memory = (0, self.memory) if self.socket.has_messages else (self.memory, 0)
+        return free
 
     def final_state(self, redactor: Redactor) -> Exchange:
         """The whole exchange as it stays in the file; only after its end."""
@@ -335,7 +235,7 @@ class OpenExchange:
         meta = {**to_meta(end.digests), **self._meta}
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
         whole = replace(frame, request=request, response=response, meta=meta)
-        return self.socket.close(whole, redactor) if self.socket else whole
+        return self.socket.close(whole) if self.socket else whole
 
     def _final_response(self, redactor: Redactor) -> HttpResponse:
         """The whole response. Of a stream that grew in the file only the rest has to be searched."""

@@ -27,7 +27,7 @@ from workbench.wire.secrets.search import Secret, find, may_have, merge
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
 
 if TYPE_CHECKING:
-    from workbench.wire.secrets.stream_texts import StreamedTexts
+    from workbench.wire.secrets.stream_texts import StreamedTexts, lines_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -44,6 +44,7 @@ __all__ = [
     "is_placeholder",
     "is_secret",
     "kind_of",
+    "lines_of",
     "may_have",
     "merge",
     "of_header",

@@ -6,7 +6,7 @@ of a growing text may be the start of a secret: it waits until that is decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from itertools import accumulate
 from typing import Final
@@ -44,6 +44,9 @@ _NAMED: Final = regex.compile(
     rb"|--[a-z-]*(?:key|token|secret|password)[ ]|-u(?:ser)?[ =][\\\"']{0,4})(?P<value>[^\n\"'`]{0,200})\Z"
 )
 _AROUND: Final = 400
+
+
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 class SplitSecret(NamedTuple):
@@ -97,6 +100,11 @@ class StreamedTexts:
         if stream != self._part:
             self._part, self._pieces = stream, _pieces(stream)
         return self._pieces
+
+
+def lines_of(messages: Sequence[bytes]) -> bytes:
+    """Messages as a stream: one line each, every byte where it was but for line ends."""
+    return b"".join(message.translate(_ONE_LINE) + b"\n" for message in messages)
 
 
 def _pieces(stream: bytes) -> dict[Key, list[Range]]:

@@ -21,6 +21,9 @@ _BEHIND_ELEMENT: Final = b'{"messages":[0'
 """Text that makes the rest of a body a JSON object again."""
 
 
+_PIECE: Final = "SELECT data, size FROM piece WHERE id = ?"
+
+
 class CutBody(NamedTuple):
     """A body in pieces. Those with odd numbers are elements of lists, the others are what is between them.
 
@@ -105,6 +108,12 @@ class BodyStore:
             self._earlier.remember(raw, _PieceList(body.ends, ids), body.repeated)
         row = (digest, len(raw), pieces.pack_ids(ids))
         return self._insert("INSERT INTO body (digest, size, pieces) VALUES (?, ?, ?)", row, self._bodies)
+
+    def read(self, body_id: int) -> bytes:
+        """A body of which this store wrote the pieces."""
+        (packed,) = self._db.execute("SELECT pieces FROM body WHERE id = ?", (body_id,)).fetchone()
+        found = (self._db.execute(_PIECE, (id,)).fetchone() for id in pieces.ids_of(pieces.unpack_steps(packed)))
+        return b"".join(pieces.expand(data, size) for data, size in found)
 
     def piece(self, piece: bytes) -> int:
         """Id of a piece, which is written unless it is in the file."""

@@ -36,10 +36,12 @@ class _BodyGrowth(NamedTuple):
 
 _OPEN_ROWS = f"""
     SELECT {rows.SUMMARY},
-    (SELECT max(growth.id) FROM growth WHERE growth.id >= seq << 32 AND growth.id < seq + 1 << 32),
-    (SELECT value FROM meta WHERE key = 'writing ' || seq) FROM exchange WHERE seq >= ? AND state = ?
+    (SELECT max(growth.id) FROM growth WHERE growth.id >= exchange.seq << 32 AND growth.id < exchange.seq + 1 << 32),
+    (SELECT value FROM meta WHERE key = 'writing ' || exchange.seq),
+    (SELECT max(frame.seq) FROM frame WHERE frame.exchange = exchange.seq)
+    FROM exchange WHERE seq >= ? AND state = ?
 """
-"""All that a summary of an open exchange is made of."""
+"""All that a summary of an open exchange is made of, and the number of its last message."""
 
 
 class SqliteSession:
@@ -140,7 +142,11 @@ class SqliteSession:
             if summary.state is not State.OPEN:
                 self._arrived.pop(self._seqs[n], None)
                 self._frames_so_far.pop(self._seqs[n], None)
-        changed = frozenset(n for n, summary in fresh.items() if n >= len(known) or summary != known[n])
+        changed = frozenset(
+            n
+            for n, summary in fresh.items()
+            if n >= len(known) or summary != known[n] or self._has_new_frames(self._seqs[n], open_rows)
+        )
         self._summaries = tuple(fresh.get(n) or known[n] for n in range(len(self._seqs)))
         self._open_rows = open_rows
         return changed
@@ -152,8 +158,13 @@ class SqliteSession:
             return {}
         with suppress(*FAULTS):
             found = self._db.execute(_OPEN_ROWS, (self._seqs[first], State.OPEN)).fetchall()
-            return {row[0]: (*row, *self.writers) for row in found}
+            return {row[0]: (*row[:-1], *self.writers, row[-1]) for row in found}
         return {}
+
+    def _has_new_frames(self, seq: int, open_rows: Mapping[int, Row]) -> bool:
+        """True if a WebSocket that is open has messages that it had not at the last look."""
+        new, old = open_rows.get(seq), self._open_rows.get(seq)
+        return new is not None and new[-1] is not None and (old is None or new[-1] != old[-1])
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:

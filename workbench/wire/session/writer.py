@@ -1,7 +1,8 @@
 """Writes recorded sessions: every call is one transaction, and existing pieces are only referenced.
 
-An exchange is appended when it is complete, or written while it arrives: ``begin``, ``request``, ``answer``, ``grow``,
-``finish``. Until it is finished, growth of its response body is kept in a separate table, one row each.
+An exchange is appended when it is complete, or written while it arrives: ``begin``, ``request``, ``answer``, ``grow``
+or ``add_frames``, ``finish``. Until it is finished, growth of its response body is kept in a separate table, one row
+each.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
+from workbench.wire.exchange import (
+    Body,
+    Chunk,
+    Exchange,
+    ExchangeKind,
+    Frame,
+    HttpRequest,
+    HttpResponse,
+    Redaction,
+    State,
+)
 from workbench.wire.session import opening, pieces, rows, untrusted_sqlite, writers
 from workbench.wire.session.bodies import BodyStore, CutBody, whole
 from workbench.wire.session.identity import session_id
@@ -250,16 +261,46 @@ class SessionWriter:
             self._db.execute("INSERT INTO growth VALUES (?, ?, ?)", row)
         self._arrived[seq] = at + len(more)
 
-    def finish(self, seq: int, exchange: Exchange) -> None:
+    def add_frames(
+        self, seq: int, first: int, frames: Sequence[Frame], meta: Mapping[str, JsonValue] = NOTHING
+    ) -> None:
+        """Append redacted messages of a WebSocket that is open, and replace its metadata.
+
+        Args:
+            first: number of the first one, from zero.
+        """
+        about = _json(dict(meta)) if meta else None
+        with self._transaction():
+            changed = "UPDATE exchange SET kind = ?, meta = ? WHERE seq = ?"
+            self._db.execute(changed, rows.to_sqlite((ExchangeKind.WEBSOCKET, about, seq)))
+            self._insert_frames(seq, first, frames)
+
+    def replace_frames(self, seq: int, frames: Sequence[Frame]) -> None:
+        """Write these messages in the place of all that are there."""
+        with self._transaction():
+            self._db.execute("DELETE FROM frame WHERE exchange = ?", (seq,))
+            self._insert_frames(seq, 0, frames)
+
+    def read_frames(self, seq: int) -> Iterator[Frame]:
+        """The messages of an exchange that this writer wrote."""
+        for row in self._db.execute(rows.FRAMES, (seq, 0)).fetchall():
+            direction, opcode, body, at = rows.frame(row)
+            yield Frame(direction, opcode, self._bodies.read(body), at)
+
+    def finish(self, seq: int, exchange: Exchange, *, keeps_frames: bool = False) -> None:
         """Replace the partial exchange with the complete one.
 
         A request written before that is the same object is kept.
+
+        Args:
+            keeps_frames: its messages are those that are there.
         """
         asked = self._asked.get(seq)
         stands = asked if asked and asked.request is exchange.request else None
         with self._transaction():
             sides = "DELETE FROM side WHERE exchange = ?" + (" AND side = 'response'" if stands else "")
-            for statement in (sides, "DELETE FROM frame WHERE exchange = ?", "DELETE FROM exchange WHERE seq = ?"):
+            frames = () if keeps_frames else ("DELETE FROM frame WHERE exchange = ?",)
+            for statement in (sides, *frames, "DELETE FROM exchange WHERE seq = ?"):
                 self._db.execute(statement, (seq,))
             self._db.execute("DELETE FROM growth WHERE id >= ? AND id < ?", (growth_id(seq), growth_id(seq + 1)))
             self._insert(seq, exchange, stands)
@@ -284,10 +325,13 @@ class SessionWriter:
             self._insert_request(seq, request, body)
         if response:
             self._insert_response(seq, response)
-        for n, frame in enumerate(exchange.frames):
-            row = (seq, n, frame.direction, frame.opcode, frame.at, self._bodies.store(whole(frame.data)))  # type: ignore[assignment]
-            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", rows.to_sqlite(row))
+        self._insert_frames(seq, 0, exchange.frames)
         return asked
+
+    def _insert_frames(self, seq: int, first: int, frames: Sequence[Frame]) -> None:
+        for n, frame in enumerate(frames, first):
+            row = (seq, n, frame.direction, frame.opcode, frame.at, self._bodies.store(whole(frame.data)))
+            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", rows.to_sqlite(row))
 
     def _insert_request(self, seq: int, request: HttpRequest, body: CutBody) -> None:
         head = {"version": request.http_version, "headers": request.headers.items}
