@@ -200,7 +200,7 @@ class Redactor:
             return (aws_texts.rewrite(redacted_text), aws_texts.marks(found)) if found else (text, [])
         return self._text(text, stream or (StreamedTexts() if framing_of(text) else None))
 
-    def messages(self, messages: Sequence[bytes], stream: StreamedTexts, count: int) -> list[bytes]:
+    def messages(self, messages: Sequence[bytes], stream: StreamedTexts, count: int) -> Iterator[bytes]:
         """The first messages of a connection with every secret replaced; each has its length.
 
         Args:
@@ -208,15 +208,15 @@ class Redactor:
             stream: the connection that they continue.
             count: number of the first ones.
         """
-        lines = lines_of(messages)
-        changes, made, start = [*self._in_pieces(lines, stream)], list[bytes](), 0
+        changes, start = [*self._in_pieces(lines_of(messages), stream)], 0
         for message in messages[:count]:
             end = start + len(message)
-            inside = [(_moved(mark, -start), text) for mark, text in changes if start <= mark.start and mark.end <= end]
-            is_sealed = is_messages(message)
-            made.append(self.text(message)[0] if is_sealed else self._replace(message, inside, is_stream=False)[0])
+            yield self.message(message, [_moved(c, -start) for c in changes if start <= c[0].start and c[0].end <= end])
             start = end + 1
-        return made
+
+    def message(self, message: bytes, changes: Sequence[_Change] = ()) -> bytes:
+        """One message alone, with these changes."""
+        return (self.text(message) if is_messages(message) else self._replace(message, [*changes], is_stream=False))[0]
 
     def _text(self, text: bytes, stream: StreamedTexts | None) -> tuple[bytes, list[Redaction]]:
         """A text without escapes."""
@@ -365,8 +365,9 @@ class Redactor:
         return replace(frame, data=text) if found else frame
 
 
-def _moved(mark: Redaction, by: int) -> Redaction:
-    return mark._replace(start=mark.start + by, end=mark.end + by)
+def _moved(change: _Change, by: int) -> _Change:
+    mark, made = change
+    return mark._replace(start=mark.start + by, end=mark.end + by), made
 
 
 def is_open(text: bytes) -> bool:

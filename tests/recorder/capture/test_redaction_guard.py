@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.planted import converse_stream, invoke_stream
+from tests.planted import BY_SHAPE, converse_stream, invoke_stream
 from workbench.recorder.capture.redaction_guard import BodyGuard
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, HttpResponse
@@ -74,7 +74,8 @@ def test_text_that_leaves_begins_what_the_whole_becomes(text: bytes, data: st.Da
 SAID = [
     "it is ", KEY.decode(), ECHOED, " and ", '{"api_key": "0123456789abcdefABCDEF"}', "\n",
     "DB_PASSWORD=hunter2hunter2\n", "a word, ", 'Authorization: Bearer abcdefghijklmnop0123456789 ', 
-    "xoxb-123456789012-abcdefghijklMNOP1234 ", "secret",
+    "xoxb-123456789012-abcdefghijklMNOP1234 ", "secret", "the password is hunter2hunter2", BY_SHAPE["azure client"],
+    "user,password\nbob,hunter2hunter2\n", "| user | password |\n|---|---|\n| bob | hunter2hunter2 |\n",
 ]  # fmt: skip
 
 

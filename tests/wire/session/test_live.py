@@ -324,6 +324,22 @@ def test_frames_of_an_open_socket_are_put_in_when_it_ends(path: Path) -> None:
         assert session.exchange(seq) == socket
 
 
+def test_frames_of_an_open_socket_are_read_as_they_come(path: Path) -> None:
+    frames = tuple(Frame("received", "text", b"%d" % n, n / 10) for n in range(5))
+    with SessionWriter(path) as writer, opened(path) as session:
+        seq = writer.begin(Exchange("e", REQUEST))
+        assert session.refresh() == {seq}
+        for n, frame in enumerate(frames):
+            writer.add_frames(seq, n, [frame], {"turns": n})
+            assert session.refresh() == {seq} and session.refresh() == frozenset()
+            open_socket = session.exchange(seq)
+            assert (open_socket.frames, open_socket.meta["turns"]) == (frames[: n + 1], n)
+            assert (open_socket.state, open_socket.kind) == (State.OPEN, ExchangeKind.WEBSOCKET)
+        assert list(writer.read_frames(seq)) == [*frames]
+        writer.finish(seq, Exchange("e", REQUEST, kind=ExchangeKind.WEBSOCKET), keeps_frames=True)
+        assert session.refresh() == {seq} and session.exchange(seq).frames == frames
+
+
 def test_a_side_file_may_vanish_while_it_is_looked_at(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write([whole("e0")], path)
     looks, stat = itertools.count(), os.stat

@@ -1,7 +1,8 @@
 """Redaction of the messages of a WebSocket that is open: releases only those that can have no piece of a secret.
 
-Each message is searched alone, and the texts that several messages carry in pieces are joined, as those of a stream:
-what a guard hands on does not depend on when it is asked. A text ends with the turns of the connection at the latest.
+Each message is searched alone, and the texts that several messages of the server carry in pieces are joined, as those
+of a stream; a client sends whole ones. What a guard hands on does not depend on when it is asked. A text ends with the
+turns of the connection at the latest.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from workbench.wire import Frame, Redactor
 from workbench.wire.secrets import StreamedTexts, lines_of
 
 
-class _Direction:
-    """What one side sends."""
+class _Received:
+    """What the server sends."""
 
     def __init__(self) -> None:
         self._texts = StreamedTexts()
@@ -35,14 +36,13 @@ class _Direction:
         end = len(lines) if is_quiet else self._texts.settled_length(lines, redactor.seen)
         count = lines.count(b"\n", 0, end)
         self._again = 0 if count else 2 * self._size  # what may be a long secret is not read with each of its pieces
-        safe = redactor.messages(data, self._texts, count) if count else []
+        safe = list(redactor.messages(data, self._texts, count)) if count else []
         self._texts.advance(lines[:end])
         if is_quiet:
             self._texts = StreamedTexts()
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
         self._size = sum(len(frame.data) for frame in self._waiting)
-        pairs = zip(taken, safe, strict=True)
-        return [frame if text is frame.data else replace(frame, data=text) for frame, text in pairs]
+        return [_with(frame, text) for frame, text in zip(taken, safe, strict=True)]
 
 
 class FrameGuard:
@@ -50,13 +50,14 @@ class FrameGuard:
 
     def __init__(self) -> None:
         self._order = deque[Frame]()
-        self._directions = {"sent": _Direction(), "received": _Direction()}
-        self._settled = {direction: deque[Frame]() for direction in self._directions}
+        self._received = _Received()
+        self._settled = deque[Frame]()  # of the server
 
     def add(self, frame: Frame) -> None:
         """Take the next message."""
         self._order.append(frame)
-        self._directions[frame.direction].add(frame)
+        if frame.direction == "received":
+            self._received.add(frame)
 
     def take(self, redactor: Redactor, *, is_quiet: bool) -> Iterator[tuple[Frame, Frame]]:
         """The next messages that may be written, each as it came and as it is written.
@@ -64,7 +65,12 @@ class FrameGuard:
         Args:
             is_quiet: no text goes on: the connection is over, or the model has nothing more to say.
         """
-        for name, direction in self._directions.items():
-            self._settled[name] += direction.take(redactor, is_quiet=is_quiet)
-        while self._order and (settled := self._settled[self._order[0].direction]):
-            yield self._order.popleft(), settled.popleft()
+        self._settled += self._received.take(redactor, is_quiet=is_quiet)
+        while self._order and (self._settled or self._order[0].direction == "sent"):
+            frame = self._order.popleft()
+            is_sent = frame.direction == "sent"
+            yield frame, _with(frame, redactor.message(frame.data)) if is_sent else self._settled.popleft()
+
+
+def _with(frame: Frame, data: bytes) -> Frame:
+    return frame if data is frame.data else replace(frame, data=data)

@@ -403,12 +403,3 @@ def open_key(text: bytes, end: int) -> int | None:
     at = text.rfind(_BEGIN, max(0, end - _LONGEST_PEM), end)
     is_open = at >= 0 and _PRIVATE.match(text, at + len(_BEGIN)) and text.find(b"-----END ", at, end) < 0
     return at if is_open else None
-
-
-def begins_key(word: bytes) -> bool:
-    """True if a growing word starts like a key, or like a part of a prefix."""
-    return word in _PARTS or any(word.startswith(prefix) for prefix in _WHOLE)
-
-
-_WHOLE: Final = (*(prefix.encode() for prefix in _PREFIXES), b"eyJ")
-_PARTS: Final = frozenset(prefix[:n] for prefix in _WHOLE for n in range(1, len(prefix) + 1))
