@@ -61,6 +61,18 @@ def test_a_lost_terminal_ends_the_process(own_home: Path, ignores_hangup: bool) 
         assert terminal.hang_up() == 129
 
 
+def test_a_crash_while_it_ends_hides_no_lost_terminal(own_home: Path) -> None:
+    """A report to a terminal that is gone would fail, and end it as an I/O error does."""
+    code = (
+        "from workbench.tui.app import WorkbenchApp\n"
+        "def fail(app): app.exit(); app.leave(OSError('late')); raise ValueError('closing')\n"
+        "WorkbenchApp.on_unmount = fail\n"
+    )
+    with in_terminal(own_home, "open", SESSION, code=code) as terminal:
+        terminal.until(SHOWN)
+        assert terminal.hang_up() == 129
+
+
 def test_suspend_and_resume(own_home: Path) -> None:
     with in_terminal(own_home, "open", SESSION) as terminal:
         before = terminal.modes()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from rich.console import RenderableType
     from textual.dom import DOMNode
     from textual.driver import Driver
     from textual.message_pump import MessagePump
@@ -283,23 +284,31 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     def leave(self, failure: WorkbenchError | OSError | None = None) -> None:
         """End the app from its last screen."""
-        self.failure = failure
+        if not self.is_ending:
+            self.failure = failure
         self.exit()
 
     def end(self, status: int) -> None:
         """End the app from outside: a signal, a crash."""
         self.is_ending = True
-        self.exit(return_code=status)
+        super().exit(return_code=status)
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End the app; once it is ended from outside, this changes nothing."""
+        if not self.is_ending:
+            super().exit(result, return_code, message)
 
     def _handle_exception(self, error: Exception) -> None:
         """End the app, and report the error afterwards: a traceback would print hostile traffic to the terminal.
 
-        Errors of a screen that is being closed are ignored.
+        Errors of a screen that is being closed are ignored. Once the app is ended from outside, they change no status:
+        it may end because of a lost terminal, to which nothing can be reported.
         """
         is_closing = self._exit or not self.is_running
         if isinstance(error, NoMatches) and (is_closing or self._is_left(active_message_pump.get(None))):
             return
-        self._return_code = 1
+        if not self.is_ending:
+            self._return_code = 1
         if self.crash is None:
             self.crash = getattr(error, "error", error)  # of a worker: what failed in it
             self._exception = error

@@ -89,11 +89,12 @@ def _show(app: WorkbenchApp) -> None:
     except BaseException:
         terminal.put_back(before)
         raise
-    if app.return_code == 129:
+    if app.return_code == 129 or terminal.is_gone(2):
         terminal.let_go()
     if crash:
         from workbench import crashes
 
         terminal.put_back(before)
-        app.end(crashes.STATUS)
+        if not app.is_ending:
+            app.end(crashes.STATUS)
         sys.stderr.write(f"workbench: {crashes.report(crash)}\n")

@@ -124,9 +124,7 @@ class Terminal(LinuxDriver):
 
     def _watch(self) -> None:
         """Check regularly for a hang-up, and end the app then: reads would return end-of-file forever."""
-        poll = select.poll()
-        poll.register(self.fileno, 0)
-        if poll.poll(0):
+        if is_gone(self.fileno):
             self._lose()
         else:
             self._watched = self._loop.call_later(LOOK, self._watch)
@@ -149,6 +147,13 @@ class Terminal(LinuxDriver):
     def _end_now(self, status: int) -> None:
         put_back(self.attrs_before)
         os._exit(status)
+
+
+def is_gone(file: int) -> bool:
+    """True if the other end of a file is closed: of a terminal, it has hung up."""
+    poll = select.poll()
+    poll.register(file, 0)
+    return bool(poll.poll(0))
 
 
 def put_back(attributes: list[Any] | None) -> None:
