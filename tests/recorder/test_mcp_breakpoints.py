@@ -111,11 +111,19 @@ class Client:
         return written(self.out)
 
 
+@contextmanager
+def ended(client: Client) -> Iterator[Client]:
+    """A client that is over at the end."""
+    try:
+        yield client
+    finally:
+        client.kill()
+
+
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    made = Client(tmp_path / "s.wb", "--break", "mcp:my server/held")
-    yield made
-    made.kill()
+    with ended(Client(tmp_path / "s.wb", "--break", "mcp:my server/held")) as client:
+        yield client
 
 
 def test_a_call_and_its_result_are_held_edited_and_answered_while_others_pass(client: Client) -> None:
@@ -150,9 +158,10 @@ def test_a_call_and_its_result_are_held_edited_and_answered_while_others_pass(cl
     assert notes["1"].request and b'"a": 1' in notes["1"].request.body.raw
 
 
-def test_of_a_batch_each_call_is_decided_alone_and_each_pause_is_a_line_on_stderr(client: Client) -> None:
+def test_of_a_batch_each_call_is_decided_alone_and_each_pause_is_a_line_on_stderr(tmp_path: Path) -> None:
     lines: list[str] = []
-    with announcing(client.out, announcer(client.out, lines.append)):
+    out = tmp_path / "s.wb"
+    with announcing(out, announcer(out, lines.append)), ended(Client(out, "--break", "mcp:my server/held")) as client:
         client.send(0, "held", a=0)
         client.decide(Remote.drop)
         client.write([call(n, "free" if n == 2 else "held", a=n) for n in range(1, 6)])
@@ -160,7 +169,7 @@ def test_of_a_batch_each_call_is_decided_alone_and_each_pause_is_a_line_on_stder
             lambda remote, n: remote.edit(n, remote.body(n).replace(b'"a": 1', b'"a": 9')),
             Remote.drop,
             Remote.resume,
-            lambda remote, n: (remote.drop(n), remote.disarm("all")),
+            lambda remote, n: (remote.disarm("all"), remote.drop(n)),  # in this order: the response would be held, too
         ):
             client.decide(act)
         assert client.receive() == [(1, {"a": 9}), (2, {"a": 2}), (4, {"a": 4})]

@@ -53,9 +53,9 @@ def announcing(out: Path, on_event: Callable[[Mapping[str, JsonValue]], None]) -
     """Report events at the breakpoints of all taps that write a session, in threads, while the block runs."""
     known: dict[Path, Remote] = {}
     is_over = threading.Event()
+    others = set(runtime_files.sockets_of(out))  # recorders that write it already
 
     def look() -> None:
-        others = set(runtime_files.sockets_of(out))  # recorders that write it already
         while not is_over.wait(LOOK_AGAIN):
             for path in set(runtime_files.sockets_of(out)) - known.keys() - others:
                 with suppress(UsageError):
