@@ -89,7 +89,8 @@ def record(
     capture = Capture(keeper)
     gate = BreakpointGate(keeper.run, out, client=task["client"], is_tool_hop=task["hop"] == TOOL_HOP)
     gate.before_judging, gate.read_socket = capture.write_now, capture.read_socket
-    gate.declines_compression = bool(task["breaks"])
+    gate.declines_compression, gate.hop = bool(task["breaks"]), task["hop"]
+    capture.on_end = gate.note_end
     try:
         listener = make_server(capture, gate)
         asyncio.run(_record(listener, capture, upstreams, out, ArmedBreakpoints(gate, task["breaks"])))

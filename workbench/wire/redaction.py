@@ -211,7 +211,7 @@ class Redactor:
         changes, start = [*self._in_pieces(lines_of(messages), stream)], 0
         for message in messages[:count]:
             end = start + len(message)
-            yield self.message(message, [_moved(c, -start) for c in changes if start <= c[0].start and c[0].end <= end])
+            yield self.message(message, [_move(c, -start) for c in changes if start <= c[0].start and c[0].end <= end])
             start = end + 1
 
     def message(self, message: bytes, changes: Sequence[_Change] = ()) -> bytes:
@@ -365,7 +365,7 @@ class Redactor:
         return replace(frame, data=text) if found else frame
 
 
-def _moved(change: _Change, by: int) -> _Change:
+def _move(change: _Change, by: int) -> _Change:
     mark, made = change
     return mark._replace(start=mark.start + by, end=mark.end + by), made
 

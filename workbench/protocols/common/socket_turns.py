@@ -203,7 +203,7 @@ class SocketTurns:
 
     @property
     def are_complete(self) -> bool:
-        """True if there are turns, and the responses of all recent ones are complete: nothing goes on."""
+        """True if there are turns, and the responses of all recent ones are complete: none continues."""
         return bool(len(self)) and all(map(self.is_complete, range(max(1, len(self) - _MOST_OPEN + 1), len(self) + 1)))
 
     def is_over(self, number: int) -> bool:

@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from workbench.lazy_dataclass import replace
-from workbench.wire import TOOL_HOP, Exchange, ExchangeKind, State, Summary
+from workbench.wire import TOOL_HOP, Exchange, ExchangeKind, State, Summary, summarize
 from workbench.wire.session import Session
+
+_OF_GUEST = -1
+"""Index in the source of an exchange that is not from there."""
 
 
 class EndedFirst:
     """The exchanges of a source, those with models once they are let in; for a while one more, as if it was open.
+
+    The one more may also be a guest, which the source need not have.
 
     In the order of their requests, one that ends would change all that were inspected behind it. Those with tool
     servers, and WebSockets, are here from their beginning: what comes in them while they are open belongs to others.
@@ -27,6 +32,7 @@ class EndedFirst:
         self._order: list[int] = []
         self._places: dict[int, int] = {}
         self._last: int | None = None
+        self._guest: Exchange | None = None
         self._take(range(len(source)))
 
     def __len__(self) -> int:
@@ -40,6 +46,8 @@ class EndedFirst:
         return self._rows
 
     def exchange(self, index: int) -> Exchange:
+        if self._guest is not None and index == len(self._order) - 1:
+            return self._guest
         found = self._source.exchange(self._order[index])
         return replace(found, state=State.OPEN) if index == self._last else found
 
@@ -82,6 +90,19 @@ class EndedFirst:
             self._last = None
             self._rows.pop()
             del self._places[self._order.pop()]
+
+    @contextmanager
+    def with_guest(self, guest: Exchange) -> Iterator[int]:
+        """Put an open exchange last for a while; its index here."""
+        place, self._guest = len(self._order), guest
+        self._order.append(_OF_GUEST)
+        self._rows.append(summarize(place, guest))
+        try:
+            yield place
+        finally:
+            self._guest = None
+            self._rows.pop()
+            self._order.pop()
 
     def _take(self, changed: Sequence[int]) -> frozenset[int]:
         known, found = self._source.summaries(), set[int]()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from workbench.recorder.breakpoints.kinds import Breakpoint
     from workbench.recorder.capture.socket_state import SocketState
 
+
+MOST_ENDED = 10_000
+"""Exchanges that are over and that the judge was not told of: if it has none, nobody asks for them."""
 
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
 
@@ -180,6 +185,7 @@ class BreakpointGate:
             edited.
         open_sockets: WebSockets that were opened when no breakpoint could hold their messages.
         read_socket: asks the recording what it knows of one, by its key.
+        hop: name of the hop of the whole recording.
     """
 
     def __init__(
@@ -193,7 +199,9 @@ class BreakpointGate:
         self.declines_compression = False
         self.open_sockets: set[UnreadSocket] = set()
         self.read_socket: Callable[[int], Future[SocketState | None]] = lambda key: _unknown()
-        self._run, self.client = run, client
+        self._run, self.client, self.hop = run, client, ""
+        self._epoch = time.time() - time.monotonic()
+        self._ended = deque[str](maxlen=MOST_ENDED)
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
         self._count = 0
@@ -267,15 +275,33 @@ class BreakpointGate:
         """Id of an exchange in the session."""
         return f"{self._run}-{key}"
 
+    def note_end(self, key: int) -> None:
+        """An exchange is over: what begins after it is judged with it, once it is in the file."""
+        self._ended.append(self.exchange_id(key))
+
+    def words_of_request(self, head: RequestHead, body: bytes, at: float) -> JsonValue:
+        """A request as the judge takes it; ``at``: when it began, by the loop's clock."""
+        return {
+            "method": head.method, "url": head.url, "headers": head.headers.items, "version": head.http_version,
+            "body": base64.b64encode(body).decode(), "started_at": self._epoch + at, "hop": head.hop or self.hop,
+            "client": client_of(head.headers.get("user-agent") or "", self.client),
+        }  # fmt: skip
+
     async def judge(
         self, exchange: str, side: str, **words: JsonValue
     ) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
-        """Reasons to pause this side of an exchange, and why it could not be judged; each may be empty."""
+        """Reasons to pause this side of an exchange, and why it could not be judged; each may be empty.
+
+        Args:
+            words: further members of the question; without ``request`` the judge finds that in the file.
+        """
         names = [n for n, each in self._armed.items() if side in each.sides_at(is_tool_hop=self.is_tool_hop)]
         if not names:
             return (), ""
-        self.before_judging()
-        judgement = await self._judge.ask(side, exchange=exchange, kinds=names, **words)
+        ended = [self._ended.popleft() for _ in range(len(self._ended))]
+        if ended or "request" not in words:
+            self.before_judging()
+        judgement = await self._judge.ask(side, exchange=exchange, kinds=names, ended=ended, **words)
         return tuple(judgement.get("reasons", ())), judgement.get("unjudged", "")
 
     def report_unjudged(self, exchange: str, why: str) -> None:

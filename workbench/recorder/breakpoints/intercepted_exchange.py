@@ -225,7 +225,7 @@ class InterceptedExchange:
             self._sides = frozenset()
             self._send()
             return
-        reasons, why = await self._pauses.evaluate(REQUEST)
+        reasons, why = await self._pauses.evaluate(REQUEST, **self._words_of_request())
         if self._has_ended:
             return
         if reasons:
@@ -234,6 +234,14 @@ class InterceptedExchange:
         if why:
             self._pauses.report_unjudged(why)
         self._send()
+
+    def _words_of_request(self) -> Mapping[str, JsonValue]:
+        """The request for the judge, which need not wait for the file then; nothing if only the file has all of it."""
+        own = self._client_exchange
+        if self._gate.is_tool_hop or self._head.parent or not own.pieces:
+            return NOTHING
+        body = b"".join(piece.data for piece in own.pieces)
+        return {"request": self._gate.words_of_request(self._head, body, own.started_at)}
 
     def _send(self, body: bytes | None = None) -> None:
         """Pass the request on unchanged, or with another body."""
@@ -293,7 +301,7 @@ class InterceptedExchange:
         head = answer.head
         reasons, why = await self._pauses.evaluate(
             RESPONSE, status=head.status, reason=head.reason, headers=head.headers.items, version=head.http_version,
-            body=base64.b64encode(answer.raw).decode(),
+            body=base64.b64encode(answer.raw).decode(), **self._words_of_request(),
         )  # fmt: skip
         if self._has_ended:
             return

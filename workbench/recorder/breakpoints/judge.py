@@ -1,23 +1,28 @@
 """``python -m workbench.recorder.breakpoints.judge``: evaluates breakpoints for a recording in progress.
 
 A separate process: its work delays only the exchange that it checks. It follows the session file, so a
-request is judged after everything that had ended when it began, as everywhere else in this program. What ends is
-inspected once, between two questions or before one that needs it; an open request, for its question.
+request is judged after everything that had ended when it began, as everywhere else in this program; the request itself
+comes with the question where the file need not be waited for. What ends is inspected once, between two questions or
+before one that needs it; an open request, for its question.
 
 Its task: {"out": FILE}. It answers {} once it has read the existing exchanges of the file. Then, line by line:
 
-    {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS}
+    {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS, "ended": [ID], "request": REQUEST}
     {"ask": N, "do": "response", …, "status", "reason", "headers": [[NAME, VALUE]], "version", "body": BASE64}
     {"ask": N, "do": "answer", "exchange": ID, "contract": LABEL, "within": SECONDS}
     {"ask": N, "do": "answer", "exchange": ID, "file": SESSION ("" for this one), "within": SECONDS}   (a tools/call)
 
-answered by {"ask": N, "reasons": [{"kind", "rule", "words", "pointer"}]}, by {"ask": N, "status", "headers", "pieces":
-[BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then the exchange could not be judged.
+"ended" are the exchanges that have ended since the last question; REQUEST, where it is given, is {"method", "url",
+"headers", "version", "body": BASE64, "started_at", "hop", "client"}, as it came: it is redacted here as in the file.
+
+They are answered by {"ask": N, "reasons": [{"kind", "rule", "words", "pointer"}]}, by {"ask": N, "status", "headers",
+"pieces": [BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then the exchange could not be judged.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import sys
 import threading
 import time
@@ -43,6 +48,8 @@ from workbench.recorder.breakpoints.kinds import (
     reasons_to_pause,
     request_rule_prefixes,
 )
+from workbench.recorder.capture.keeper import redactor_for
+from workbench.recorder.capture.keeper_process import salt_of
 from workbench.recorder.child import send_line, serve
 from workbench.rules import InspectedExchange, Inspector
 from workbench.send import with_query_of
@@ -52,7 +59,10 @@ from workbench.wire import (
     Exchange,
     ExchangeKind,
     Headers,
+    HttpRequest,
     HttpResponse,
+    Origin,
+    Redactor,
     State,
     Summary,
     decode_body,
@@ -78,6 +88,7 @@ class BreakpointJudge:
 
     Args:
         clock, sleep: of a monotonic clock, in seconds.
+        redactor: makes of a request what the file has of it; None for one that is without secrets.
     """
 
     def __init__(
@@ -86,8 +97,9 @@ class BreakpointJudge:
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        redactor: Redactor | None = None,
     ) -> None:
-        self._session = session
+        self._session, self._redactor = session, redactor
         self._view = EndedFirst(session)
         self._inspector = Inspector(self._view)
         self._at: dict[str, int] = {}
@@ -115,15 +127,17 @@ class BreakpointJudge:
         for _ in self._inspector.steps():
             pass
 
-    def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[PauseReason, ...]:
-        """Reasons to pause a request. Raises NotJudged."""
+    def request(
+        self, exchange: str | Exchange, kinds: tuple[Breakpoint, ...], within: float
+    ) -> tuple[PauseReason, ...]:
+        """Reasons to pause a request, which is in the file or given. Raises NotJudged."""
         with self._row(exchange, within, request_rule_prefixes(kinds)) as row:
             facts = self._facts(row, kinds, partial(self._view.exchange, row.index))
             seen = JudgedSide(REQUEST, row.findings, facts, is_tool_hop=_is_tool_hop(row))
             return reasons_to_pause(kinds, seen)
 
     def response(
-        self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
+        self, exchange: str | Exchange, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
     ) -> tuple[PauseReason, ...]:
         """Reasons to pause this response. A filter that the request has passed already is not asked again."""
         with self._row(exchange, within, request_rule_prefixes(kinds)) as row:
@@ -193,20 +207,44 @@ class BreakpointJudge:
         with self._row(exchange, within, None) as row:
             return self._inspector.detail(row.index).decoded
 
+    def wait_for_ended(self, ended: Iterable[str], within: float) -> None:
+        """Wait until these exchanges are in the file as a whole. Raises NotJudged."""
+        missing, until = set(ended), self._clock() + within
+        while missing := {exchange for exchange in missing if not self._has_ended(exchange)}:
+            self.look()
+            if all(map(self._has_ended, missing)):
+                return
+            if self._clock() >= until:
+                raise NotJudged(f"what ended before it did not appear in the file within {within:g} seconds")
+            self._sleep(LOOK_AGAIN)
+
+    def _has_ended(self, exchange: str) -> bool:
+        index = self._at.get(exchange)
+        return index is not None and self._session.summaries()[index].state is not State.OPEN
+
     @contextmanager
-    def _row(self, exchange: str, within: float, rule_prefixes: frozenset[str] | None) -> Iterator[InspectedExchange]:
+    def _row(
+        self, exchange: str | Exchange, within: float, rule_prefixes: frozenset[str] | None
+    ) -> Iterator[InspectedExchange]:
         """The row of an exchange, once its request is in the file; what had ended when it began is there, too.
 
         Args:
             rule_prefixes: first words of the rules that are to check it; None for all.
         """
-        index = self._index(exchange, within)
-        self._view.let_in(self._session.summaries()[index].started_at)
+        if isinstance(exchange, Exchange):
+            safe = self._redactor.exchange(exchange) if self._redactor else exchange
+            self._view.let_in(exchange.started_at)
+            last = self._view.with_guest(safe)
+        else:
+            index = self._index(exchange, within)
+            self._view.let_in(self._session.summaries()[index].started_at)
+            if (known := self._view.place(index)) is not None:
+                self._inspect()
+                yield self._inspector.rows[known]
+                return
+            last = self._view.with_last(index)
         self._inspect()
-        if (place := self._view.place(index)) is not None:
-            yield self._inspector.rows[place]
-            return
-        with self._view.with_last(index) as place:
+        with last as place:
             try:
                 self._inspector.rule_prefixes = rule_prefixes
                 self._inspect()
@@ -262,7 +300,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
     """Answer questions until the input ends; what has ended meanwhile is read between them."""
     lines = SimpleQueue[bytes]()
     with closing(open_session(Path(task["out"]))) as session:
-        judge = BreakpointJudge(session)
+        judge = BreakpointJudge(session, redactor=redactor_for(os.environ, salt_of(session.id)))
         send_line({})
         threading.Thread(target=_listen, args=(lines,), daemon=True).start()
         while line := _next_line(lines, judge):
@@ -293,10 +331,12 @@ def _answer_line(judge: BreakpointJudge, question: Mapping[str, JsonValue]) -> M
         if question["do"] == "answer":
             return judge.answer(question["exchange"], question["contract"], question["within"])
         kinds = tuple(each for name in question["kinds"] for each in parse(name))
+        judge.wait_for_ended(question.get("ended", ()), question["within"])
+        exchange = _read_request(question) if "request" in question else question["exchange"]
         if question["do"] == "request":
-            reasons = judge.request(question["exchange"], kinds, question["within"])
+            reasons = judge.request(exchange, kinds, question["within"])
         else:
-            reasons = judge.response(question["exchange"], _response(question), kinds, question["within"])
+            reasons = judge.response(exchange, _response(question), kinds, question["within"])
     except WorkbenchError as error:
         return {"unjudged": str(error)}
     except Exception as error:  # a fault of ours: this exchange is not judged, others are
@@ -304,10 +344,29 @@ def _answer_line(judge: BreakpointJudge, question: Mapping[str, JsonValue]) -> M
     return {"reasons": as_json(reasons)}
 
 
+def _read_request(question: Mapping[str, JsonValue]) -> Exchange:
+    """The exchange of a request that came with its question."""
+    asked = question["request"]
+    headers, body = _read_content(asked)
+    return Exchange(
+        question["exchange"],
+        HttpRequest(asked["method"], asked["url"], headers, body, asked["version"]),
+        state=State.OPEN,
+        origin=Origin.RECORDED,
+        started_at=asked["started_at"],
+        hop=asked["hop"],
+        client=asked["client"],
+    )
+
+
+def _read_content(message: Mapping[str, JsonValue]) -> tuple[Headers, Body]:
+    headers = Headers(tuple((name, value) for name, value in message["headers"]))
+    raw = base64.b64decode(message["body"])
+    return headers, Body(raw, detect_encoding(raw, headers.get("content-encoding") or ""))
+
+
 def _response(question: Mapping[str, JsonValue]) -> HttpResponse:
-    headers = Headers(tuple((name, value) for name, value in question["headers"]))
-    raw = base64.b64decode(question["body"])
-    body = Body(raw, detect_encoding(raw, headers.get("content-encoding") or ""))
+    headers, body = _read_content(question)
     try:
         decode_body(body)
     except WireError as error:

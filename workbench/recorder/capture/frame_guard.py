@@ -15,7 +15,7 @@ from workbench.wire import Frame, Redactor
 from workbench.wire.secrets import StreamedTexts, lines_of
 
 
-class _Received:
+class _ServerMessages:
     """What the server sends."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class _Received:
         self._size += len(frame.data)
 
     def take(self, redactor: Redactor, *, is_quiet: bool) -> list[Frame]:
-        """Messages that are settled, redacted; ``is_quiet``: no text goes on."""
+        """Messages that are settled, redacted; ``is_quiet``: no text continues."""
         if not self._waiting or (self._size < self._again and not is_quiet):
             return []
         data = [frame.data for frame in self._waiting]
@@ -50,7 +50,7 @@ class FrameGuard:
 
     def __init__(self) -> None:
         self._order = deque[Frame]()
-        self._received = _Received()
+        self._received = _ServerMessages()
         self._settled = deque[Frame]()  # of the server
 
     def add(self, frame: Frame) -> None:
@@ -63,7 +63,7 @@ class FrameGuard:
         """The next messages that may be written, each as it came and as it is written.
 
         Args:
-            is_quiet: no text goes on: the connection is over, or the model has nothing more to say.
+            is_quiet: no text continues: the connection is over, or the model has nothing more to say.
         """
         self._settled += self._received.take(redactor, is_quiet=is_quiet)
         while self._order and (self._settled or self._order[0].direction == "sent"):

@@ -93,6 +93,9 @@ class Capture:
         keeper: writes it, in a thread of ours.
         max_memory: bytes to hold at most.
         largest: bytes of one body to record at most.
+
+    Attributes:
+        on_end: called with the key of each exchange that is over and will be in the file.
     """
 
     def __init__(
@@ -106,6 +109,7 @@ class Capture:
         self._skipped = 0
         self._are_many = False  # since a batch was taken
         self._queue = deque[QueuedEvent]()
+        self.on_end: Callable[[int], None] = lambda key: None
         self._socket_questions: dict[int, Future[SocketState | None]] = {}
         self._numbers = count(1)
         keeper.on_socket = self._take_state
@@ -178,6 +182,7 @@ class Capture:
             if byte_count.lost:
                 self._queue_up(BytesLost(event.key, event.at, side, byte_count.lost), 0)
         self._queue_up(event._replace(digests=dict(event.digests)), 0)  # what it is by default cannot be pickled
+        self.on_end(event.key)
         self._hurry_writer()
 
     def close(self) -> RecordingTally:

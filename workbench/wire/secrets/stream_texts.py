@@ -65,7 +65,7 @@ class SplitSecret(NamedTuple):
 
 
 class _OpenText(NamedTuple):
-    """A text that may go on: its end, and the pieces of each other text since its last one."""
+    """A text that may continue: its end, and the pieces of each other text since its last one."""
 
     tail: bytes
     others: Mapping[Key, int]
@@ -81,7 +81,7 @@ class _TextPart:
     others: dict[Key, int] = field(default_factory=dict)
     is_over: bool = False
 
-    def joined(self, stream: bytes) -> bytes:
+    def join_pieces(self, stream: bytes) -> bytes:
         """The text, from its end before this part on."""
         return self.tail + b"".join(stream[start:end] for start, end in self.ranges)
 
@@ -97,7 +97,7 @@ class StreamedTexts:
     def secrets(self, stream: bytes, seen: Collection[bytes]) -> Iterator[SplitSecret]:
         """Secrets in the texts of the next part of the stream."""
         for part in self._parts_of(stream):
-            joined, before = part.joined(stream), len(part.tail)
+            joined, before = part.join_pieces(stream), len(part.tail)
             for start, end, kind in find(joined, seen):
                 if end > before:
                     overlap = max(before - start, 0)
@@ -108,7 +108,7 @@ class StreamedTexts:
         """Length of the next part, in whole lines, without a piece of a possible secret."""
         least = len(stream)
         for part in self._parts_of(stream):
-            joined, before = part.joined(stream), len(part.tail)
+            joined, before = part.join_pieces(stream), len(part.tail)
             at = max(open_from(joined, seen), before)
             if at < len(joined) and not part.is_over:
                 first_open = next(_ranges(part.ranges, at - before, len(joined) - before))[0]
@@ -118,7 +118,7 @@ class StreamedTexts:
     def advance(self, stream: bytes) -> None:
         """Advance by this part, which was searched and written."""
         parts = [part for part in self._parts_of(stream) if not part.is_over]
-        self._open = {part.key: _OpenText(_tail(part.joined(stream)), part.others) for part in parts}
+        self._open = {part.key: _OpenText(_tail(part.join_pieces(stream)), part.others) for part in parts}
         self._part, self._parts = b"", []
 
     def _parts_of(self, stream: bytes) -> list[_TextPart]:
@@ -156,7 +156,7 @@ def _tail(text: bytes) -> bytes:
 
 
 def _reaching(text: bytes) -> Iterator[Secret]:
-    """What is read as one thing and may go on at the end of a text, such as a table."""
+    """What is read as one thing and may continue at the end of a text, such as a table."""
     if may_have(text):
         yield from (one for one in search(text) if one.kind == REACH and one.end >= len(text) - 1)
 
@@ -210,7 +210,7 @@ def open_from(text: bytes, seen: Collection[bytes]) -> int:
 
 
 def _start_of_lines(meant: bytes, start: int) -> int:
-    """Start of the lines of base64 that may go on after an offset; the offset if there are none."""
+    """Start of the lines of base64 that may continue after an offset; the offset if there are none."""
     while (end := len(meant[:start].rstrip(b"\r\n \t"))) < start:
         line = max(meant.rfind(b"\n", 0, end), meant.rfind(b"\r", 0, end)) + 1
         if not _BASE64_LINE.fullmatch(meant, line, end):
