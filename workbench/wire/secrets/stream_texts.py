@@ -60,7 +60,7 @@ class SplitSecret(NamedTuple):
 
     ranges: tuple[Range, ...]
     secret: bytes
-    written: int
+    written_length: int
     kind: str
 
 
