@@ -15,6 +15,7 @@ from tests.recorder.breakpoints.test_kinds import call, exchange, history
 from workbench.errors import UsageError
 from workbench.recorder.breakpoints.gate import BreakpointGate
 from workbench.recorder.breakpoints.judge import BreakpointJudge, NotJudged, _answer_line
+from workbench.wire.exchange import State
 
 
 def test_a_request_that_is_never_written_is_not_judged(tmp_path: Path) -> None:
@@ -57,6 +58,25 @@ def test_the_recording_is_hurried_before_the_judge_is_asked(tmp_path: Path) -> N
     gate.arm("closure")
     assert asyncio.run(gate.judge("run-1", "request")) == ((), "")
     assert said == ["write", "request"]
+    asyncio.run(gate.judge("run-2", "request", request={}))
+    gate.note_end(1)
+    asyncio.run(gate.judge("run-3", "request", request={}))
+    assert said[2:] == ["request", "write", "request"], "what had ended is needed, a request that comes along is not"
+
+
+def test_a_request_that_comes_with_the_question_is_judged_as_one_in_the_file(tmp_path: Path) -> None:
+    broken = exchange(2, [*history(call(1))[:2], {"role": "user", "content": "go on"}])
+    with living(tmp_path / "live.wb") as live:
+        first = replace(exchange(1, history()), started_at=1.0, duration=1.0)
+        live.writer.finish(live.began(first), first)
+        asked = replace(broken, response=None, state=State.OPEN, started_at=9.0)
+        live.judge.wait_for_ended(["run-1"], 0.0)
+        alone = live.judge.request(asked, EVERY, 0.0)
+        live.began(asked)
+        assert alone == live.judge.request("run-2", EVERY, 0.0) != ()
+        assert [row.summary.id for row in live.judge._inspector.rows] == ["run-1"]
+        with pytest.raises(NotJudged, match="what ended before it did not appear"):
+            live.judge.wait_for_ended(["run-2"], 0.0)
 
 
 def test_what_is_in_the_file_is_not_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
