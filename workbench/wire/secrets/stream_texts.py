@@ -14,9 +14,9 @@ from typing import Final
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
+from workbench.wire.secrets.escapes import decode_escapes
 from workbench.wire.secrets.search import Secret, find, may_have, search
 from workbench.wire.secrets.shapes import REACH, open_key
-from workbench.wire.secrets.views import view
 
 Key = tuple[bytes, ...]
 Range = tuple[int, int]
@@ -151,7 +151,9 @@ def _tail(text: bytes) -> bytes:
     last = text[-_LONGEST_TAIL:]
     if b"cookie" in last.lower():
         return last
-    start = min((len(text) - _TAIL_LENGTH, len(view(text).rstrip(_RUN)), *(one.start for one in _reaching(text))))
+    start = min(
+        (len(text) - _TAIL_LENGTH, len(decode_escapes(text).rstrip(_RUN)), *(one.start for one in _reaching(text)))
+    )
     return text[max(start, len(text) - _LONGEST_TAIL) :]
 
 
@@ -192,16 +194,16 @@ def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
 
 def open_from(text: bytes, seen: Collection[bytes]) -> int:
     """Offset in a growing text where a possible secret starts; its length if there is none."""
-    meant = view(text)
-    start = len(meant) if meant.endswith(_ENDS) else len(meant.rstrip(_RUN))
-    opens = [start, _start_of_lines(meant, start)]
+    plain = decode_escapes(text)
+    start = len(plain) if plain.endswith(_ENDS) else len(plain.rstrip(_RUN))
+    opens = [start, _start_of_lines(plain, start)]
     behind = max(0, start - _AROUND)
-    if named := _NAMED.search(meant, behind, start) or _NAMED.search(meant, behind):
+    if named := _NAMED.search(plain, behind, start) or _NAMED.search(plain, behind):
         opens.append(named.start("value"))
-    if (key := open_key(meant, len(meant))) is not None:
+    if (key := open_key(plain, len(plain))) is not None:
         opens.append(key)
     for _ in _reaching(text):
-        opens.append(max(meant.rfind(b"\n"), meant.rfind(b"\r")) + 1)
+        opens.append(max(plain.rfind(b"\n"), plain.rfind(b"\r")) + 1)
     for secret in seen:
         if secret.rstrip(_RUN):  # others are in the last word
             size = next((n for n in range(min(len(secret), len(text)), 0, -1) if text.endswith(secret[:n])), 0)
@@ -209,11 +211,11 @@ def open_from(text: bytes, seen: Collection[bytes]) -> int:
     return min(opens)
 
 
-def _start_of_lines(meant: bytes, start: int) -> int:
+def _start_of_lines(plain: bytes, start: int) -> int:
     """Start of the lines of base64 that may continue after an offset; the offset if there are none."""
-    while (end := len(meant[:start].rstrip(b"\r\n \t"))) < start:
-        line = max(meant.rfind(b"\n", 0, end), meant.rfind(b"\r", 0, end)) + 1
-        if not _BASE64_LINE.fullmatch(meant, line, end):
+    while (end := len(plain[:start].rstrip(b"\r\n \t"))) < start:
+        line = max(plain.rfind(b"\n", 0, end), plain.rfind(b"\r", 0, end)) + 1
+        if not _BASE64_LINE.fullmatch(plain, line, end):
             break
         start = line
     return start
