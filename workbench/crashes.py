@@ -79,16 +79,16 @@ def _unused_paths(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _lines(error: BaseException, words: Sequence[str]) -> list[str]:
-    made = [f"workbench {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
-    made += [f"command: {' '.join(('workbench', *_safe_words(words)))}"]
+    lines = [f"workbench {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
+    lines += [f"command: {' '.join(('workbench', *_safe_words(words)))}"]
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
         seen.add(id(at))
-        made += ["", f"{type(at).__name__}: {_words(at)}"]
-        made += [f"  {_short(f.filename)}:{f.lineno} {f.name}" for f in traceback.extract_tb(at.__traceback__)]
+        lines += ["", f"{type(at).__name__}: {_words(at)}"]
+        lines += [f"  {_short(f.filename)}:{f.lineno} {f.name}" for f in traceback.extract_tb(at.__traceback__)]
         at = at.__cause__ or at.__context__
-    return made
+    return lines
 
 
 def _safe_words(words: Sequence[str]) -> Iterator[str]:

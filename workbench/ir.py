@@ -404,5 +404,5 @@ class ModelResponse:
     def is_reasoning_only(self) -> bool:
         """True if the response has reasoning and neither text nor a tool call."""
         parts = [p for m in self.messages for p in m.parts]
-        said = any(not isinstance(p, Reasoning) and not (isinstance(p, Text) and not p.text.strip()) for p in parts)
-        return bool(parts) and not said and any(isinstance(p, Reasoning) for p in parts)
+        content = any(not isinstance(p, Reasoning) and not (isinstance(p, Text) and not p.text.strip()) for p in parts)
+        return bool(parts) and not content and any(isinstance(p, Reasoning) for p in parts)

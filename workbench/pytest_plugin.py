@@ -154,12 +154,12 @@ def _serve_tools(stack: ExitStack, file: str | Path, fault: str = "") -> dict[st
     from workbench.wire.session import exchanges_of, open_session
 
     session = stack.enter_context(closing(open_session(Path(file))))
-    made = {}
+    servers = {}
     for name, server in recorded_servers(decoded_of(list(exchanges_of(session)))).items():
-        url = made[name] = ToolServerUrl(stack.enter_context(serve_tools(server, fault)))
+        url = servers[name] = ToolServerUrl(stack.enter_context(serve_tools(server, fault)))
         url.command = children.own_command("simulate", "mcp", str(file), "--server", name)
         url.calls = server.calls
-    return made
+    return servers
 
 
 def _provide(
@@ -174,8 +174,8 @@ def _provide(
 ) -> ProviderUrl:
     from workbench.simulator import ScriptedModel, Simulator, dials_of, read_script, serve
 
-    given = dials_of({name.replace("_", "-"): value for name, value in dials.items()})
-    model = ScriptedModel(given) if script is None else read_script(script, "script", given)
+    found_dials = dials_of({name.replace("_", "-"): value for name, value in dials.items()})
+    model = ScriptedModel(found_dials) if script is None else read_script(script, "script", found_dials)
     simulator = Simulator(label, permissive=permissive, model=model, known=known)
     url = ProviderUrl(stack.enter_context(serve(simulator)).url)
     url.simulator = simulator

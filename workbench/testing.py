@@ -83,8 +83,8 @@ def texts(*, min_size: int = 1) -> SearchStrategy[str]:
     """Visible text of any script, with line breaks and quotes."""
     plain = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="<>"), min_size=1, max_size=12)
     spiced = st.sampled_from(('a "quoted" word', "zwei\nZeilen", "😀 e\u0301", "{}", "\\n"))
-    said = st.one_of(plain.filter(str.strip), spiced)
-    return said if min_size else st.one_of(said, st.just(""))
+    texts_with_words = st.one_of(plain.filter(str.strip), spiced)
+    return texts_with_words if min_size else st.one_of(texts_with_words, st.just(""))
 
 
 @cache
@@ -127,14 +127,14 @@ def _tool_names() -> SearchStrategy[list[str]]:
 def tools(draw: DrawFn) -> tuple[ToolDef, ...]:
     """Declared tools with different names, custom ones among them."""
     names = draw(_tool_names())
-    made = []
+    found = []
     for name in names:
         about = draw(st.none() | texts())
         if draw(st.integers(0, 7)) == 0:
-            made.append(ToolDef(name, about, None, "custom"))
+            found.append(ToolDef(name, about, None, "custom"))
         else:
-            made.append(ToolDef(name, about, draw(json_schemas()), strict=draw(st.sampled_from((None, True, False)))))
-    return tuple(made)
+            found.append(ToolDef(name, about, draw(json_schemas()), strict=draw(st.sampled_from((None, True, False)))))
+    return tuple(found)
 
 
 @st.composite

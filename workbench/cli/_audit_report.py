@@ -53,8 +53,8 @@ def print_in(how: str, report: AuditReport) -> None:
 def _lines(report: AuditReport) -> Iterator[str]:
     card = report.card
     yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} passed unchanged"
-    for protocol, spoken in report.audit.ways.items():
-        yield f"  {protocol}" + (f" → {spoken} upstream, compared by meaning" if spoken != protocol else "")
+    for protocol, upstream in report.audit.ways.items():
+        yield f"  {protocol}" + (f" → {upstream} upstream, compared by meaning" if upstream != protocol else "")
     for protocol, why in report.audit.skipped.items():
         yield f"  {protocol} skipped: {cut(why, 120)}"
     if report.audit.strays:
@@ -115,7 +115,7 @@ def _entry_lines(entry: CardEntry) -> Iterator[str]:
 def _as_json(report: AuditReport) -> JsonValue:
     audit, card = report.audit, report.card
     protocols: list[JsonValue] = [
-        {"protocol": name, "upstream": spoken, "skipped": None} for name, spoken in audit.ways.items()
+        {"protocol": name, "upstream": upstream, "skipped": None} for name, upstream in audit.ways.items()
     ]
     protocols += [{"protocol": name, "upstream": None, "skipped": why} for name, why in audit.skipped.items()]
     return {

@@ -37,11 +37,11 @@ def text(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str]
 
 def _headline(report: FileReport) -> str:
     rows = report.inspection.rows
-    chosen = next((r for r in rows if r.provider == report.provider), None)
+    own_row = next((r for r in rows if r.provider == report.provider), None)
     tools = "only exchanges with tool servers" if any(row.is_judged for row in rows) else ""
     known = report.protocol or tools or "no exchanges with a model"
-    if chosen and report.provider:
-        known += f" · contract {report.provider} ({chosen.provider_from})"
+    if own_row and report.provider:
+        known += f" · contract {report.provider} ({own_row.provider_from})"
     return f"{report.path} · {number(len(rows), 'exchange')} · {known}"
 
 
@@ -95,13 +95,13 @@ def refused_for(report: FileReport) -> Mapping[int, Finding]:
 def _lines_without_repeats(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Iterator[str]:
     """Lines of the findings; of more than ``ALIKE`` with the same message, the rest are counted."""
     alike = Counter((f.rule, f.severity, f.message) for f in findings)
-    shown: Counter[tuple[str, Severity, str]] = Counter()
+    counts: Counter[tuple[str, Severity, str]] = Counter()
     for finding in findings:
         key = (finding.rule, finding.severity, finding.message)
-        shown[key] += 1
-        if shown[key] <= ALIKE:
+        counts[key] += 1
+        if counts[key] <= ALIKE:
             yield from finding_lines(finding, answered.get(finding.exchange))
-        if shown[key] == ALIKE and alike[key] > ALIKE:
+        if counts[key] == ALIKE and alike[key] > ALIKE:
             yield f"      … and {alike[key] - ALIKE:,} more of this kind (--format json lists all)"
 
 
@@ -148,9 +148,9 @@ def place(finding: Finding) -> str:
 def _other_places(finding: Finding) -> str:
     """The places of a finding behind the first; of more than ``ALIKE``, the rest are counted."""
     others = finding.places[1:]
-    shown = [f"exchange {p.exchange + 1} · {p.pointer or 'whole body'}" for p in others[:ALIKE]]
-    more = len(others) - len(shown)
-    return "; ".join(shown) + (f"; … and {more:,} more (--format json lists all)" if more else "")
+    places = [f"exchange {p.exchange + 1} · {p.pointer or 'whole body'}" for p in others[:ALIKE]]
+    more = len(others) - len(places)
+    return "; ".join(places) + (f"; … and {more:,} more (--format json lists all)" if more else "")
 
 
 def as_json(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:

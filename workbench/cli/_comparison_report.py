@@ -140,8 +140,8 @@ def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
     """Bytes around the first difference on both sides; ``>>`` marks it."""
     for sign, text in (("A", before), ("B", after)):
         start, end = max(0, first - _AROUND), first + _AROUND
-        shown = [text[start:first], text[first:end]]
-        head, tail = (piece.decode("utf-8", "replace") for piece in shown)
+        pieces = [text[start:first], text[first:end]]
+        head, tail = (piece.decode("utf-8", "replace") for piece in pieces)
         dots = "…" * (start > 0), "…" * (end < len(text))
         yield f"    {sign} {dots[0]}{head}>>{tail or '(the end)'}{dots[1]}"
 

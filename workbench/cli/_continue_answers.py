@@ -121,9 +121,9 @@ class CallAnswers:
         """Ask at the terminal; None at ctrl-d."""
         from workbench.send.loop import CallResult
 
-        shown = self.call_json(step)
-        arguments = json.dumps(shown["arguments"], ensure_ascii=False)
-        _output.complain(f"call {step.number + 1} of {step.of}: {shown['name']} {arguments}", 0)
+        call_text = self.call_json(step)
+        arguments = json.dumps(call_text["arguments"], ensure_ascii=False)
+        _output.complain(f"call {step.number + 1} of {step.of}: {call_text['name']} {arguments}", 0)
         if recorded:
             result = GivenResult(recorded.result, "recorded", recorded.exchange)
             _output.complain(f"recorded in exchange {recorded.exchange + 1}: {result.as_json()['result']}", 0)

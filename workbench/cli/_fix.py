@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     session = _files.open_file(args.files[0], args)
     try:
-        repaired_session, done = repairs.repair_session(_files.inspector(session, args), session)
+        repaired_session, fixes = repairs.repair_session(_files.inspector(session, args), session)
         is_body = _is_body(session)
         _write(repaired_session, session, out, is_body=is_body)
     finally:
@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     inspector = _files.inspector(repaired_session, args)
     inspection = inspector.run()
     facts = tuple(contradicted_facts(inspection.findings))
-    report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(done), facts)
+    report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(fixes), facts)
     if args.format == "text":
-        for line in _lines(done, out):
+        for line in _lines(fixes, out):
             _output.emit(line)
     _print_reports.print_reports(args.format, [report], [])
     return report.status(args.fail_on)

@@ -49,13 +49,13 @@ class LiveAnswer:
         self._reader = SseReader()
         self._kind = ""
         self._rest = b""
-        self._shown = ""
+        self._last_line = ""
         self._last = 0.0
 
     @property
     def has_shown(self) -> bool:
         """True once text of the response was printed."""
-        return bool(self._shown)
+        return bool(self._last_line)
 
     def on_event(self, event: Event) -> None:
         """Print what an event adds."""
@@ -79,7 +79,7 @@ class LiveAnswer:
         """Print the rest."""
         if self._is_shown:
             self._show()
-            if self._shown:
+            if self._last_line:
                 self._write("\n")
 
     def _blocks(self, data: bytes) -> Iterable[SseEvent]:
@@ -97,9 +97,9 @@ class LiveAnswer:
         assert self._decoder
         messages = self._decoder.result().messages
         text = "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
-        if text.startswith(self._shown):
-            self._write(text[len(self._shown) :])
-            self._shown = text
+        if text.startswith(self._last_line):
+            self._write(text[len(self._last_line) :])
+            self._last_line = text
         self._last = time.monotonic()
 
     def _write(self, text: str) -> None:

@@ -17,14 +17,14 @@ class SurveyProgress:
     is_shown: bool
     _bar: Any = None
     _task: Any = None
-    _begun: float = 0.0
+    _start: float = 0.0
 
     def __enter__(self) -> SurveyProgress:
         return self
 
     def begin(self, total: int, done: int) -> None:
         """Show the bar."""
-        self._begun = time.monotonic()
+        self._start = time.monotonic()
         if not self.is_shown or not total:
             return
         from rich.console import Console
@@ -47,7 +47,7 @@ class SurveyProgress:
         """So many more objects are done."""
         if self._bar:
             task = self._bar.tasks[0]
-            rate = (task.completed + objects) / max(time.monotonic() - self._begun, 1e-9)
+            rate = (task.completed + objects) / max(time.monotonic() - self._start, 1e-9)
             self._bar.update(self._task, advance=objects, rate=f"{rate:,.0f}/s")
 
     def __exit__(

@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
         labels = args.contracts or ([inspector.detail(index).contract.label] if not targets else [])
         targets += [resolve(f"sim:{label}") for label in labels]
         targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
-        spoken = _common_protocols(targets)
-        variants = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
+        common = _common_protocols(targets)
+        variants = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], common)
         _consent.agree(targets, len([v for v in variants if v.request]), is_agreed=args.yes)
         outcomes = asyncio.run(_outcomes(session, inspector, index, variants, targets))
     finally:

@@ -163,9 +163,9 @@ def _compare_hops(args: argparse.Namespace, numbered_file: _NumberedFile, sessio
     counts = [sum(row.hop == name for row in session.summaries()) for name in names]
     for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):
         pairs = list(compare_hops(session, outer, inner, partial(_decode, args.protocol)))
-        shown = [pair for pair in pairs if index is None or _is_of(pair, index)]
+        rows = [pair for pair in pairs if index is None or _is_of(pair, index)]
         yield ComparedFiles(
-            ComparedSide(numbered_file.path, one, hop=outer), ComparedSide(numbered_file.path, other, hop=inner), shown
+            ComparedSide(numbered_file.path, one, hop=outer), ComparedSide(numbered_file.path, other, hop=inner), rows
         )
 
 

@@ -149,8 +149,8 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
     from dataclasses import asdict
 
     if how == "json":
-        shown = [{"kind" if key == "name" else key: value for key, value in asdict(kind).items()} for kind in kinds]
-        _output.emit_json({"kinds": shown})
+        entries = [{"kind" if key == "name" else key: value for key, value in asdict(kind).items()} for kind in kinds]
+        _output.emit_json({"kinds": entries})
         return 0
     for kind in kinds:
         _output.emit(f"{kind.name:<22} {kind.says}")

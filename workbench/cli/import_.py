@@ -33,10 +33,10 @@ def run(args: argparse.Namespace) -> int:
     session = _files.open_file(args.file, args)
     try:
         with counting("importing", len(session)) as advance:
-            done = session_import.save(session, out, lambda number: advance())
+            summary = session_import.save(session, out, lambda number: advance())
     finally:
         session.close()
-    _output.emit(done.summary())
-    for line in done.damage:
+    _output.emit(summary.summary())
+    for line in summary.damage:
         _output.complain(line, 0)
-    return 1 if done.damage else 0
+    return 1 if summary.damage else 0

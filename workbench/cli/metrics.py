@@ -111,8 +111,8 @@ def _table(by: str, groups: dict[str, Counts], total: Counts) -> None:
     first = max(len(row[0]) for row in cells)
     widths = [max(len(row[n]) for row in cells) for n in range(1, len(cells[0]))]
     for name, *rest in cells:
-        shown = "  ".join(cell.rjust(width) for cell, width in zip(rest, widths, strict=True))
-        _output.emit(f"{name:<{first}}  {shown}")
+        aligned = "  ".join(cell.rjust(width) for cell, width in zip(rest, widths, strict=True))
+        _output.emit(f"{name:<{first}}  {aligned}")
 
 
 def _cells(counts: Counts) -> tuple[str, ...]:

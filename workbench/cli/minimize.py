@@ -50,7 +50,7 @@ HELP = "find the smallest failing request, and the smallest fix"
 MOST_EDITS = 6
 """Changes of one edit that are printed; JSON has all."""
 
-SHOWN = 2000
+LONGEST_BODY = 2000
 """Characters of the smallest request that are printed."""
 
 ACCEPTED = {True: "accepted", False: "still refused", None: "not tried"}
@@ -203,7 +203,7 @@ def _print(args: argparse.Namespace, course: MinimizeRun, index: int) -> None:
     )
     if result.note:
         _output.emit(f"note: {result.note}")
-    _output.emit(f"written: {args.out}" if args.out else _output.cut(_text(result.text), SHOWN))
+    _output.emit(f"written: {args.out}" if args.out else _output.cut(_text(result.text), LONGEST_BODY))
     for number, mended in enumerate(course.fixes, 1):
         _output.emit(f"fix {number}: {mended.repair.title} ({target}: {ACCEPTED[mended.accepted]})")
         for edit in mended.repair.edits[:MOST_EDITS]:

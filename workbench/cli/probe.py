@@ -240,23 +240,23 @@ def run(args: argparse.Namespace) -> int:
     if args.retries < 0:
         raise UsageError(f"--retries {args.retries} is negative", hint="give 0 or more")
     check(args)
-    chosen = probes.select(args.probes)
+    selected = probes.select(args.probes)
     target = resolve(args.target, args.protocol)
     subject = probes.subject_of(target, args.protocol, args.model or _only_model(args, target))
     template = _template(args, subject) if args.refresh else None
-    chosen = choose(args, chosen, subject, template or "")
-    if not chosen:
+    selected = choose(args, selected, subject, template or "")
+    if not selected:
         _output.complain("no probe is stale" if args.refresh else "the budget is too small for any probe", 0)
         return 0 if args.refresh else 3
-    requests = sum(probe.requests for probe in chosen) * args.samples
+    requests = sum(probe.requests for probe in selected) * args.samples
     if not target.is_simulator:
-        tokens = sum(probe.tokens for probe in chosen) * args.samples
+        tokens = sum(probe.tokens for probe in selected) * args.samples
         _output.complain(f"at most {requests:,} requests, about {tokens:,} tokens", 0)
     _consent.agree([target], requests, is_agreed=args.yes)
     template = _template(args, subject) if template is None else template
     measurement = probes.Measurement(subject)
     try:
-        asyncio.run(_measure(args, measurement, chosen))
+        asyncio.run(_measure(args, measurement, selected))
     finally:
         evidence = _save_evidence(args, measurement)
     profile = _keep_profile(measurement, evidence, template)
@@ -287,14 +287,14 @@ def _only_model(args: argparse.Namespace, target: Target) -> str:
     return listed[0] if listed else ""
 
 
-async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
+async def _measure(args: argparse.Namespace, measurement: Measurement, selected: tuple[Probe, ...]) -> None:
     from workbench import probes
     from workbench.cli import _progress
     from workbench.send import Sender
 
     async with Sender(model=probes.scripted_model(args.dial), retries=args.retries) as sender:
-        with _progress.counting("probing", len(chosen) * args.samples) as advance:
-            async for step in probes.measure(measurement, chosen, sender, samples=args.samples):
+        with _progress.counting("probing", len(selected) * args.samples) as advance:
+            async for step in probes.measure(measurement, selected, sender, samples=args.samples):
                 advance(note=f"{step.probe.name}: {step.sample.outcome.value}")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAME = "selftest"
 HELP = "plant known faults and count how many are found at the right place"
 
-SHOWN = 20
+MOST_LINES = 20
 """Misses, and false alarms, that are printed."""
 
 
@@ -70,11 +70,11 @@ def _print(report: SelftestReport) -> None:
     share = f" ({100 * report.named_count / report.planted_count:.1f} %)" if report.planted_count else ""
     _output.emit(f"found at the right place: {report.named_count:,} of {report.planted_count:,} planted faults{share}")
     _output.emit(f"false alarms: {len(report.alarms):,} in {report.healthy:,} healthy requests and responses")
-    for miss in report.misses[:SHOWN]:
+    for miss in report.misses[:MOST_LINES]:
         _output.emit(f"  missed: {_miss_line(miss)}")
-    for session, exchange, finding in report.alarms[:SHOWN]:
+    for session, exchange, finding in report.alarms[:MOST_LINES]:
         _output.emit(f"  false alarm: {session}, exchange {exchange + 1}: {finding.rule} {finding.pointer}")
-    more = max(0, len(report.misses) - SHOWN) + max(0, len(report.alarms) - SHOWN)
+    more = max(0, len(report.misses) - MOST_LINES) + max(0, len(report.alarms) - MOST_LINES)
     if more:
         _output.emit(f"  and {more:,} more: --format json lists them all")
 

@@ -157,8 +157,8 @@ def _as_it_is(name: str, data: bytes, protocol: str) -> Session:
     from workbench.wire.session import MemorySession
 
     path = protocols.get(protocol).path(ModelRequest(protocol, None, ()))
-    shown = "standard input" if name == "-" else name
-    return MemorySession(shown, (Exchange("1", HttpRequest("POST", path, body=Body(data))),))
+    label = "standard input" if name == "-" else name
+    return MemorySession(label, (Exchange("1", HttpRequest("POST", path, body=Body(data))),))
 
 
 def _exchange_index(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:

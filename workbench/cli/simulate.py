@@ -243,10 +243,10 @@ def _what_to_set(simulator: Simulator, server: Server) -> str:
     from workbench import protocols
 
     contract, url = simulator.contract, server.url
-    spoken = simulator.protocols or protocols.by_rank()
+    supported = simulator.protocols or protocols.by_rank()
     known = dict.fromkeys(
         variable.assignment(url, is_first=number == 0)
-        for number, name in enumerate(spoken)
+        for number, name in enumerate(supported)
         if (variable := protocols.get(name).serving.variable)
     )
     how = "permissive" if simulator.is_permissive else "strict"

@@ -143,10 +143,10 @@ def _row(target: Target) -> tuple[str, str, str]:
 
 
 def _local_words(local_server: LocalServer) -> str:
-    shown = ", ".join(local_server.models[:3]) + (
+    models = ", ".join(local_server.models[:3]) + (
         f" and {len(local_server.models) - 3} more" if len(local_server.models) > 3 else ""
     )
-    return f"{', '.join(local_server.protocols)} · {shown or 'no model'}"
+    return f"{', '.join(local_server.protocols)} · {models or 'no model'}"
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> None:

@@ -43,13 +43,13 @@ def write(name: str, data: bytes) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _is_private(folder.lstat(), stat.S_ISDIR):
             return
-        handle, made = tempfile.mkstemp(dir=folder)
+        handle, temporary = tempfile.mkstemp(dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.replace(made, folder / name)
+            os.replace(temporary, folder / name)
         except OSError:
-            Path(made).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
 
 
 def keep_newest(pattern: str, most: int) -> None:

@@ -117,8 +117,8 @@ def contract_schema() -> bytes:
 
 def _home(variable: str, usual: str) -> Path:
     """A folder of the user. As in XDG, a relative one is ignored: the working directory decides nothing."""
-    told = Path(os.environ.get(variable, ""))
-    return told if told.is_absolute() else Path.home() / usual
+    path = Path(os.environ.get(variable, ""))
+    return path if path.is_absolute() else Path.home() / usual
 
 
 def _contracts_in(place: Path) -> dict[str, Path]:

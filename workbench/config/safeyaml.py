@@ -192,15 +192,15 @@ class _Builder:
         self.stack.append(_Open(value, self.nodes - 1, event.anchor, is_key))
 
     def end(self, event: Event) -> None:
-        done = self.stack.pop()
-        value: JsonValue = done.value
-        if done.is_key:
-            value = _only_scalar(done.value)
+        node = self.stack.pop()
+        value: JsonValue = node.value
+        if node.is_key:
+            value = _only_scalar(node.value)
             if value is None:
                 raise self.refuse(event, "a list or mapping cannot be a key; use a string")
             self.put(event, value)
-        if done.anchor:
-            self.anchors[done.anchor] = (value, self.nodes - done.before)
+        if node.anchor:
+            self.anchors[node.anchor] = (value, self.nodes - node.before)
 
     def alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:

@@ -267,9 +267,9 @@ class StreamConverter:
             self._length += len(text)
             self._emitted_texts.append(text)
             self._current.texts.append(text)
-            grown = self._writer.grow(text)
-            self._is_in_stream = self._is_in_stream or bool(grown)
-            out.append(grown)
+            data = self._writer.grow(text)
+            self._is_in_stream = self._is_in_stream or bool(data)
+            out.append(data)
 
     # -- when the answer is over
 
@@ -313,8 +313,8 @@ class StreamConverter:
                 report.lose("", f"the tool call {part.name!r:.80}, because the stream ends inside it")
             elif not isinstance(part, Text | Reasoning):
                 yield part
-            elif begun := self._emitted_beginning(part, unlike):
-                yield replace(part, text=string_of(part)[len(string_of(begun)) :])
+            elif beginning := self._emitted_beginning(part, unlike):
+                yield replace(part, text=string_of(part)[len(string_of(beginning)) :])
             elif part.text and any(part.text in text for text in texts.values()):
                 report.lose("", "the order of reasoning, text and tool calls", "the order in which they arrived")
             else:

@@ -67,14 +67,14 @@ def _output(decoded: DecodedExchange) -> list[JsonValue]:
     """The items of a response: those of its end, else (Codex's server repeats none there) each as its event has it."""
     if not decoded.events:
         return _items(_object(decoded.response_text).get("output"))
-    done: dict[int, JsonValue] = {}
+    outputs: dict[int, JsonValue] = {}
     for event in _values(decoded):
         response, index = event.get("response"), event.get("output_index")
         if event.get("type") in _ENDS and isinstance(response, dict) and response.get("output"):
             return _items(response["output"])
         if event.get("type") == "response.output_item.done":
-            done[index if isinstance(index, int) else len(done)] = event.get("item")
-    return [done[index] for index in sorted(done)]
+            outputs[index if isinstance(index, int) else len(outputs)] = event.get("item")
+    return [outputs[index] for index in sorted(outputs)]
 
 
 def _values(decoded: DecodedExchange) -> Iterator[dict[str, JsonValue]]:

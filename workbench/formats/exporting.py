@@ -81,9 +81,9 @@ class ExportRequest:
             return sessions
         from workbench.formats.counted_session import CountedSession
 
-        step, done = self.step, count(1)
+        step, number = self.step, count(1)
         total = sum(map(len, sessions)) * (PASSES if self.is_redacted else 1)
-        return [CountedSession(session, lambda: step(next(done), total)) for session in sessions]
+        return [CountedSession(session, lambda: step(next(number), total)) for session in sessions]
 
     def _inspector(self, session: Session) -> Inspector:
         return Inspector(session, self.provider, self.protocol)

@@ -51,16 +51,16 @@ def expand(typed: str) -> Path:
 
 def complete(typed: str) -> Completion:
     """Completions of a typed path. Hidden names are left out unless a dot was typed."""
-    head, slash, begun = typed.lstrip().rpartition("/")
+    head, slash, prefix = typed.lstrip().rpartition("/")
     folder = head + slash
     try:
         with os.scandir(expand(folder) if folder else ".") as found:
-            entries = [PathEntry(e.name, _is_folder(e)) for e in islice(found, MOST) if _is_offered(e.name, begun)]
+            entries = [PathEntry(e.name, _is_folder(e)) for e in islice(found, MOST) if _is_offered(e.name, prefix)]
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else "") or "not a valid folder name"
         return Completion(folder, (), f"{folder or '.'}: {reason}")
     entries.sort(key=lambda entry: (not entry.is_folder, entry.name))
-    return Completion(folder, tuple(entries), "" if entries else _nothing(begun, folder))
+    return Completion(folder, tuple(entries), "" if entries else _nothing(prefix, folder))
 
 
 def why_not(path: Path) -> str:
@@ -75,8 +75,8 @@ def why_not(path: Path) -> str:
     return "" if os.access(path, os.R_OK) else "permission denied"
 
 
-def _is_offered(name: str, begun: str) -> bool:
-    return name.startswith(begun) and (not name.startswith(".") or begun.startswith("."))
+def _is_offered(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) and (not name.startswith(".") or prefix.startswith("."))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -86,6 +86,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _nothing(begun: str, folder: str) -> str:
+def _nothing(prefix: str, folder: str) -> str:
     where = folder or "this folder"
-    return f"no entry in {where} begins with {begun}" if begun else f"{where} is empty"
+    return f"no entry in {where} begins with {prefix}" if prefix else f"{where} is empty"

@@ -50,10 +50,10 @@ def script(subject: Subject) -> Script:
             )
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
     if seen["turn"] == UNSEEN:
-        shown = yield from follow(
+        call = yield from follow(
             first.before_results(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
         )
-        if code not in shown.text():
+        if code not in call.text():
             return unclear("the model does not repeat a codeword in a tool result either, so the probe is inconclusive")
     return evaluate(seen)
 

@@ -33,8 +33,8 @@ def evaluate(subject: Subject, conversation: PlayedConversation) -> Sample:
         if _says(native[0], subject.nonce):
             return passed(f"the tool call has the format of {subject.protocol}", tool_call_format=name, parser="")
         return partly("the tool call does not contain the requested text", tool_call_format=name, parser="")
-    thought = "\n".join(part.text or "" for part in conversation.reasoning(0))
-    for place, text in (("text", conversation.text(0)), ("reasoning", thought)):
+    reasoning = "\n".join(part.text or "" for part in conversation.reasoning(0))
+    for place, text in (("text", conversation.text(0)), ("reasoning", reasoning)):
         found = formats.find(text, (ECHO,))
         if found:
             parser = found[0].format

@@ -26,7 +26,7 @@ def evaluate(conversation: PlayedConversation) -> Sample:
     count = conversation.calls[0].step.of
     if count < 2:
         return failed("only one tool call per response", supports_parallel_tool_use=False)
-    ids = [done.call.id for done in conversation.calls[:count]]
+    ids = [run.call.id for run in conversation.calls[:count]]
     if len(set(ids)) < count and any(ids):
         return partly(f"{count} calls share an id", supports_parallel_tool_use=False)
     if conversation.is_refused:

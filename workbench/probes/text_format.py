@@ -40,8 +40,8 @@ def place(conversation: PlayedConversation) -> str:
     answer, request = conversation.answers[0].response, conversation.answers[0].request
     if any(any(m.tool_calls()) for m in (answer.messages if answer else ())):
         return NATIVE
-    thought = "\n".join(part.text or "" for part in conversation.reasoning(0))
-    for where, text in (("content", conversation.text(0)), ("reasoning", thought)):
+    reasoning = "\n".join(part.text or "" for part in conversation.reasoning(0))
+    for where, text in (("content", conversation.text(0)), ("reasoning", reasoning)):
         calls = formats.find(text, request.tools if request else ())
         if calls:
             return f"{calls[0].format} in {where}"

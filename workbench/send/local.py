@@ -97,8 +97,8 @@ async def _at(client: httpx.AsyncClient, url: str) -> LocalServer | None:
     models = _names(replies, server)
     if not server and not models:
         return None
-    spoken = contracts.protocols(server) if server in contracts.names() else (protocols.MOST_COMMON,)
-    return LocalServer(server, url, models, spoken)
+    supported = contracts.protocols(server) if server in contracts.names() else (protocols.MOST_COMMON,)
+    return LocalServer(server, url, models, supported)
 
 
 _SILENT: Final = object()

@@ -197,6 +197,6 @@ def rows(inspector: Inspector, index: int, names: Iterable[str] = ()) -> Iterato
 def _protocol(label: str, own: str) -> str:
     """Protocol to judge in: that of the history if the contract supports it, else the contract's first."""
     name = label.partition(":")[0]
-    spoken: Sequence[str] = contracts.read(name).protocols if name in contracts.names() else ()
-    known = [protocol for protocol in spoken if protocol in protocols.protocols()]
-    return own if own in spoken or not known else known[0]
+    supported: Sequence[str] = contracts.read(name).protocols if name in contracts.names() else ()
+    known = [protocol for protocol in supported if protocol in protocols.protocols()]
+    return own if own in supported or not known else known[0]

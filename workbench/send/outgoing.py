@@ -144,14 +144,14 @@ class _PreparedBody:
 
 def _target_protocol(decoded: DecodedExchange, target: Target, protocol: str) -> str:
     """Protocol to send in. Raises UsageError."""
-    spoken = target.protocols
+    supported = target.protocols
     if protocol:
         protocols.get(protocol)
-        if spoken and protocol not in spoken:
-            raise UsageError(f"{target.name} does not support {protocol}", hint=f"supported: {', '.join(spoken)}")
+        if supported and protocol not in supported:
+            raise UsageError(f"{target.name} does not support {protocol}", hint=f"supported: {', '.join(supported)}")
         return protocol
     own = decoded.protocol or ""
-    return own if own in spoken or not spoken else spoken[0]
+    return own if own in supported or not supported else supported[0]
 
 
 def _prepare_unreadable(

@@ -146,7 +146,7 @@ class Sender:
         await self._endpoint.aclose()
 
     async def send(
-        self, outgoing: Outgoing, heard: OnEvent = lambda event: None, *, parent: str | None = None
+        self, outgoing: Outgoing, notify: OnEvent = lambda event: None, *, parent: str | None = None
     ) -> Exchange:
         """Send a request and wait for the complete response; the exchange contains no secret.
 
@@ -163,28 +163,28 @@ class Sender:
         draft = _PendingExchange(outgoing, parent, self._clock())
         try:
             if outgoing.target.is_simulator:
-                await self._ask_simulator(draft, heard)
+                await self._ask_simulator(draft, notify)
             else:
-                await self._ask_endpoint(draft, heard)
+                await self._ask_endpoint(draft, notify)
         except asyncio.CancelledError:
             if draft.state is not State.ABORTED:
                 draft.abort("interrupted")
-            heard(SendInterrupted(self._redactor.exchange(draft.exchange())))
+            notify(SendInterrupted(self._redactor.exchange(draft.exchange())))
             raise
         return self._redactor.exchange(draft.exchange())
 
     # Simulators compute, so they run in another thread than the event loop.
 
-    async def _ask_simulator(self, draft: _PendingExchange, heard: OnEvent) -> None:
+    async def _ask_simulator(self, draft: _PendingExchange, notify: OnEvent) -> None:
         import asyncio
 
         draft.begin(draft.outgoing.request, self._clock())
         simulator, reply = await asyncio.to_thread(self._reply, draft.outgoing, draft.parent)
         draft.request = replace(draft.request, url=simulator.url(draft.request.url))
         draft.answer(reply.status, Headers(tuple(reply.headers)), "HTTP/1.1", "")
-        heard(HeadReceived(reply.status, draft.headers, draft.age()))
+        notify(HeadReceived(reply.status, draft.headers, draft.age()))
         while (piece := await asyncio.to_thread(next, reply.pieces, None)) is not None:
-            heard(BodyReceived(piece.data, draft.take(piece.data)))
+            notify(BodyReceived(piece.data, draft.take(piece.data)))
         draft.finish()
 
     def _reply(self, outgoing: Outgoing, parent: str | None) -> tuple[Simulator, SimulatedReply]:
@@ -199,13 +199,13 @@ class Sender:
 
     # Endpoints.
 
-    async def _ask_endpoint(self, draft: _PendingExchange, heard: OnEvent) -> None:
+    async def _ask_endpoint(self, draft: _PendingExchange, notify: OnEvent) -> None:
         key = self._with_masked_secrets(authenticate(draft.outgoing, self._environ))
         attempt = 1
-        while await self._attempt(draft, key, heard, attempt):
+        while await self._attempt(draft, key, notify, attempt):
             attempt += 1
 
-    async def _attempt(self, draft: _PendingExchange, key: AuthenticatedHeaders, heard: OnEvent, attempt: int) -> bool:
+    async def _attempt(self, draft: _PendingExchange, key: AuthenticatedHeaders, notify: OnEvent, attempt: int) -> bool:
         """Send once; True to try again, after the wait."""
         import httpx
 
@@ -218,7 +218,7 @@ class Sender:
             why = self._redact(describe_error(error))
             is_over = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout) or is_tls_error(error)
             if not is_over and attempt <= self._retries:
-                await self._wait(heard, RetryWait(0, attempt, backoff(attempt, self._jitter()), why))
+                await self._wait(notify, RetryWait(0, attempt, backoff(attempt, self._jitter()), why))
                 return True
             if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
                 scheme, host, port = origin(draft.request.url)
@@ -226,12 +226,17 @@ class Sender:
             draft.abort(f"no response: {why}")
             return False
         try:
-            return await self._receive(draft, response, key, heard, attempt)
+            return await self._receive(draft, response, key, notify, attempt)
         finally:
             await response.aclose()
 
     async def _receive(
-        self, draft: _PendingExchange, response: httpx.Response, key: AuthenticatedHeaders, heard: OnEvent, attempt: int
+        self,
+        draft: _PendingExchange,
+        response: httpx.Response,
+        key: AuthenticatedHeaders,
+        notify: OnEvent,
+        attempt: int,
     ) -> bool:
         """Receive a response; True to try again, after the wait."""
         items = ((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.raw)
@@ -244,33 +249,33 @@ class Sender:
         if wait is not None:
             why = f"{draft.status} {response.reason_phrase}".strip()
             await response.aclose()
-            await self._wait(heard, RetryWait(draft.status, attempt, wait, why))
+            await self._wait(notify, RetryWait(draft.status, attempt, wait, why))
             return True
-        shown = self._redactor.exchange(Exchange("", response=HttpResponse(headers=draft.headers))).response
-        heard(HeadReceived(draft.status, shown.headers if shown else Headers(), draft.age()))
+        safe_response = self._redactor.exchange(Exchange("", response=HttpResponse(headers=draft.headers))).response
+        notify(HeadReceived(draft.status, safe_response.headers if safe_response else Headers(), draft.age()))
         if 300 <= draft.status < 400:
             draft.note = self._redirect(draft)
-        await self._read(draft, _chain(first, stream), heard, SecretMask(self._redactor, key.secrets))
+        await self._read(draft, _chain(first, stream), notify, SecretMask(self._redactor, key.secrets))
         return False
 
     async def _read(
-        self, draft: _PendingExchange, stream: AsyncIterator[bytes], heard: OnEvent, mask: SecretMask
+        self, draft: _PendingExchange, stream: AsyncIterator[bytes], notify: OnEvent, mask: SecretMask
     ) -> None:
         import httpx
 
         try:
             async for data in stream:
                 at = draft.take(data)
-                if shown := mask.feed(data):
-                    heard(BodyReceived(shown, at))
+                if safe_data := mask.feed(data):
+                    notify(BodyReceived(safe_data, at))
                 if draft.size > MAX_RECORDED_BODY:
                     return draft.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
         except httpx.TransportError as error:
             draft.abort(f"the connection was lost during the response: {self._redact(describe_error(error))}")
         else:
             draft.finish()
-        if shown := mask.close():
-            heard(BodyReceived(shown, draft.age()))
+        if safe_data := mask.close():
+            notify(BodyReceived(safe_data, draft.age()))
 
     def _wait_for(self, draft: _PendingExchange, attempt: int) -> float | None:
         """Seconds until the next attempt; None for no retry."""
@@ -282,10 +287,10 @@ class Sender:
             return None
         return backoff(attempt, self._jitter()) if seconds is None else seconds
 
-    async def _wait(self, heard: OnEvent, event: RetryWait) -> None:
+    async def _wait(self, notify: OnEvent, event: RetryWait) -> None:
         import asyncio
 
-        heard(event)
+        notify(event)
         await (self._sleep or asyncio.sleep)(event.wait)
 
     def _with_masked_secrets(self, key: AuthenticatedHeaders) -> AuthenticatedHeaders:

@@ -57,8 +57,8 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
         headers: by names in lower case.
         protocols: those the contract covers, its own first; () for every one.
     """
-    spoken = tuple(protocols) or adapters.by_rank()
-    ordered = _by_preference(target, headers, spoken)
+    supported = tuple(protocols) or adapters.by_rank()
+    ordered = _by_preference(target, headers, supported)
     path = target.partition("?")[0]
     if method == "OPTIONS":
         return Route(ordered[0], "options", target)
@@ -76,7 +76,7 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
         claimed = next((t for t in _spellings(target) if adapter.claims_url(t)), None)
         if claimed is not None:
             return Route(protocol, MODEL if method == "POST" else "method", claimed, methods=("POST",))
-    foreign = _foreign(method, target, spoken)
+    foreign = _foreign(method, target, supported)
     if foreign:
         return Route(ordered[0], "", target, foreign=foreign)
     return Route(ordered[0], "method" if wrong else "", target, methods=wrong)
@@ -103,10 +103,10 @@ def _small(ordered: Sequence[str]) -> Iterator[tuple[str, SmallEndpoint]]:
     yield from ((ordered[0], each) for each in COMMON)
 
 
-def _foreign(method: str, target: str, spoken: Sequence[str]) -> str:
+def _foreign(method: str, target: str, supported: Sequence[str]) -> str:
     """The protocol that would answer this, of those that are not spoken; "" for none."""
     path = target.partition("?")[0]
-    for name in (n for n in adapters.protocols() if n not in spoken):
+    for name in (n for n in adapters.protocols() if n not in supported):
         endpoints = (e for e in adapters.get(name).serving.endpoints if method in e.methods)
         if adapters.get(name).claims_url(target) or any(e.path.search(path) for e in endpoints):
             return name

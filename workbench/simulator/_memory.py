@@ -39,7 +39,7 @@ class LiveSession:
     about: Mapping[str, str] = NOTHING
     is_live: bool = True
     id: str = ""
-    _shown: list[Summary] = field(default_factory=list)
+    _summaries: list[Summary] = field(default_factory=list)
     _waiting: dict[int, Exchange] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class LiveSession:
         self._waiting[index] = exchange
 
     def summaries(self) -> Sequence[Summary]:
-        return tuple(self._shown)
+        return tuple(self._summaries)
 
     def exchange(self, index: int) -> Exchange:
         return self.exchanges[index]
@@ -59,7 +59,7 @@ class LiveSession:
         changed, self._waiting = self._waiting, {}
         for index, exchange in sorted(changed.items()):
             self.exchanges[index : index + 1] = (exchange,)
-            self._shown[index : index + 1] = (summarize(index, exchange),)
+            self._summaries[index : index + 1] = (summarize(index, exchange),)
         return frozenset(changed)
 
     def close(self) -> None:

@@ -54,8 +54,8 @@ _STARTS_AGENTS = regex.compile(r"(?i)agent|^task$|delegate")
 """Names of tools that start another agent, which would ask the same model again, without end."""
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
-THOUGHT = "The user asks for something; a tool can find it."
-THOUGHTS = (THOUGHT, "The tool returned a result; I can answer now.")
+REASONING_TEXT = "The user asks for something; a tool can find it."
+THOUGHTS = (REASONING_TEXT, "The tool returned a result; I can answer now.")
 SPLIT = "Done ✓ naïve 東京 🗂️"
 """Ending of texts whose characters are to be split: characters of every length."""
 
@@ -177,17 +177,17 @@ class _Writer:
     def answer(self) -> ModelResponse:
         calls = list(self.calls())
         text = self.script.text if self.script.text is not None else "" if calls else self.words()
-        thought = self.reasoning_text(calls)
+        thinking = self.reasoning_text(calls)
         text_calls = calls if self.dials.calls != NATIVE else []
         if text_calls:
             call_text = formats.get(self.dials.calls).render(text_calls)
             if self.dials.calls_in == "reasoning":
-                thought = f"{thought or THOUGHT}\n{call_text}"
+                thinking = f"{thinking or REASONING_TEXT}\n{call_text}"
             else:
                 text = f"{text}\n{call_text}".strip()
             calls = []
         text, is_cut = self.truncate(text)
-        thoughts = tuple(self.reasoning(thought, text, calls))
+        thoughts = tuple(self.reasoning(thinking, text, calls))
         proofs = tuple(part for part in thoughts if _is_on_a_call(part))
         parts = (*(part for part in thoughts if part not in proofs), *self.text(text), *proofs, *calls)
         stop = "tool_calls" if calls else "length" if is_cut else "stop"
@@ -387,25 +387,25 @@ class _Writer:
             named = [self.adapter.capabilities.reasoning.plain or next(iter(sorted(carriers)), "")]
         return Carrier(named[0]) if named and named[0] else None
 
-    def reasoning(self, thought: str | None, text: str, calls: Sequence[ToolCallIR]) -> Iterator[Reasoning]:
+    def reasoning(self, thinking: str | None, text: str, calls: Sequence[ToolCallIR]) -> Iterator[Reasoning]:
         carrier = self.carrier()
         if carrier is Carrier.THOUGHT_SIGNATURE:
-            if thought is not None and self.script.thinking is not None:
-                yield Reasoning(carrier, thought)
+            if thinking is not None and self.script.thinking is not None:
+                yield Reasoning(carrier, thinking)
             if calls:  # Gemini signs the first call of an answer, whether thoughts are shown or not
                 yield Reasoning(carrier, None, self.ids.proof(f"{text}{calls[0].name}"))
-        elif thought is None or carrier is None:
+        elif thinking is None or carrier is None:
             return
         elif carrier is Carrier.ENCRYPTED_ITEM:
             own = {"id": self.ids.make(self.adapter.serving.item_ids.get("reasoning", "rs_{48}")), "summary": []}
             sealed = self.is_sealed()
-            yield Reasoning(carrier, None, data=self.ids.proof(thought, sealed=True) if sealed else None, extra=own)
+            yield Reasoning(carrier, None, data=self.ids.proof(thinking, sealed=True) if sealed else None, extra=own)
         elif carrier is Carrier.REDACTED_THINKING:
-            yield Reasoning(carrier, None, data=self.ids.proof(thought))
+            yield Reasoning(carrier, None, data=self.ids.proof(thinking))
         elif carrier in (Carrier.THINKING, Carrier.REASONING_BLOCK):
-            yield Reasoning(carrier, thought, self.ids.proof(thought))
+            yield Reasoning(carrier, thinking, self.ids.proof(thinking))
         else:
-            yield Reasoning(carrier, thought)
+            yield Reasoning(carrier, thinking)
 
     def is_sealed(self) -> bool:
         """The request asks for encrypted reasoning; else the server keeps the item."""

@@ -169,13 +169,13 @@ class _ServerConnection:
         if not body.is_done and b"100-continue" in request.tokens(b"expect"):
             self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         while True:
-            fed = body.feed(data)
-            pieces += fed.pieces
-            size += sum(map(len, fed.pieces))
+            result = body.feed(data)
+            pieces += result.pieces
+            size += sum(map(len, result.pieces))
             if size > MAX_BODY:
                 raise BadMessage(f"the body is longer than {MAX_BODY:,} bytes", 413)
             if body.is_done:
-                self.ahead.add(fed.rest)
+                self.ahead.add(result.rest)
                 return b"".join(pieces)
             data = self.connection.recv(_READ)
             if not data:

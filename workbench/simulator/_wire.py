@@ -77,8 +77,8 @@ class ServedRequest:
         return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {text}"
 
     def __repr__(self) -> str:
-        shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.line())
-        return "".join(shown)
+        characters = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.line())
+        return "".join(characters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +283,8 @@ def error(
     contract: Contract, protocol: str, status: int, message: str, *, param: str = "", code: str = "", request_id: str
 ) -> Refusal:
     """A refusal that no rule predicts: an unknown path, a body that is no JSON, an injected fault."""
-    shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
-    check = EnforcedCheck("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
+    text = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
+    check = EnforcedCheck("", status, text, "", "", param=param, code=code, type=type_of(protocol, status))
     finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_request_values(request_id))
     base = refusal_of(finding, _with_error_body(contract, protocol))
     assert base is not None

@@ -225,7 +225,7 @@ def _write_lines(
     files: dict[str, list[str]] = {}
     sessions: dict[JsonValue, Row] = {}
     groups: dict[tuple[JsonValue, ...], list[Row]] = defaultdict(list)
-    chosen: dict[tuple[JsonValue, ...], list[tuple[tuple[JsonValue, ...], Row]]] = defaultdict(list)
+    by_place: dict[tuple[JsonValue, ...], list[tuple[tuple[JsonValue, ...], Row]]] = defaultdict(list)
     writers = {table: _LineWriter(catalog.path_of(table, run, SUFFIX)) for table in TABLES}
     for path in parts:
         rows = read_part(path) or []
@@ -239,11 +239,11 @@ def _write_lines(
                 groups[tuple(row[name] for name in _KEYS)].append(place)
                 counts["findings"] += 1
                 if examples:
-                    _choose(chosen[tuple(row[n] for n in _PARTS[examples.of].split(", "))], row, examples.most)
+                    _choose(by_place[tuple(row[n] for n in _PARTS[examples.of].split(", "))], row, examples.most)
                     continue
             counts[f"rows {table}"] += 1
             writers[table].write({"run": run, **{name: row.get(name) for name in TABLES[table]}})
-    for _, row in sorted((one for entries in chosen.values() for one in entries), key=itemgetter(0)):
+    for _, row in sorted((one for entries in by_place.values() for one in entries), key=itemgetter(0)):
         counts[f"rows {FINDINGS}"] += 1
         writers[FINDINGS].write({"run": run, **{name: row.get(name) for name in TABLES[FINDINGS]}})
     for row in sessions.values():

@@ -69,14 +69,14 @@ def judge_unit(objects: Sequence[StoredObject], options: JudgeOptions) -> Iterat
     Raises:
         MemoryError: the process has reached its limit; whatever else goes wrong is the status of an object.
     """
-    begun = time.process_time()
+    start = time.process_time()
     with ExitStack() as stack:
         read = [_read(found, options, stack) for found in objects]
         sessions = [one for one in read if one.session is not None]
         rows, broken = _judge(sessions, options) if sessions else ([], "")
-        spent = int((time.process_time() - begun) * 1e6 / len(objects))
+        cpu_time = int((time.process_time() - start) * 1e6 / len(objects))
         for one in read:
-            yield _object_row(one, rows, broken, len(sessions), spent, options)
+            yield _object_row(one, rows, broken, len(sessions), cpu_time, options)
         yield from rows
 
 
@@ -152,7 +152,7 @@ def _whole(read: Sequence[ReadObject], key: bytes) -> tuple[Session, list[Exchan
 
 
 def _object_row(
-    one: ReadObject, rows: Sequence[Row], broken: str, joined: int, spent: int, options: JudgeOptions
+    one: ReadObject, rows: Sequence[Row], broken: str, joined: int, cpu_time: int, options: JudgeOptions
 ) -> Row:
     name = object_key(one.object, options.key)
     own = [row for row in rows if row["object"] == name]
@@ -174,7 +174,7 @@ def _object_row(
         **counts_of([row for row in own if row["t"] == FINDINGS]),
         "undecided": sum(row["verdict"] == "undecided" for row in exchanges),
         "joined": joined if one.session is not None else 1,
-        "cpu_us": spent,
+        "cpu_us": cpu_time,
     }
 
 

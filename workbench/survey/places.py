@@ -92,9 +92,9 @@ class Listing:
         try:
             with os.scandir(folder) as entries:
                 while some := list(islice(entries, _SORTED_AT_ONCE)):
-                    shown = [entry for entry in some if not entry.name.startswith(".") and not entry.is_symlink()]
-                    folders += (entry.path for entry in shown if entry.is_dir(follow_symlinks=False))
-                    yield from sorted(entry.path for entry in shown if entry.is_file(follow_symlinks=False))
+                    visible = [entry for entry in some if not entry.name.startswith(".") and not entry.is_symlink()]
+                    folders += (entry.path for entry in visible if entry.is_dir(follow_symlinks=False))
+                    yield from sorted(entry.path for entry in visible if entry.is_file(follow_symlinks=False))
         except OSError:
             self.unlisted += 1
         for inner in sorted(folders):

@@ -136,12 +136,12 @@ def _outcome(finding: Finding, about: Row) -> str:
         is_fact = finding.basis in _FACTUAL and rule is not None and rule.breaks is Breaks.REQUEST
         return _ACCEPTED if is_fact else ""
     is_refused = status in (400, 422) and finding.severity is Severity.ERROR
-    return _REFUSED if is_refused and (finding.check is not None or finding.basis in _TOLD) else ""
+    return _REFUSED if is_refused and (finding.check is not None or finding.basis in _WITH_BASIS) else ""
 
 
 _PROOF = (Fidelity.EXACT.value, Fidelity.RESERIALISED.value)
 _FACTUAL = (Basis.MEASURED, Basis.CONTRACT, Basis.COMMON)
-_TOLD = (Basis.RECORDING, *_FACTUAL)
+_WITH_BASIS = (Basis.RECORDING, *_FACTUAL)
 _SHARED = ("refused", "provider", "protocol", "model", "client", "week", "conversation")
 
 

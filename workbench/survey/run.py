@@ -100,7 +100,7 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
     Args:
         engine: instead of the one that the options name.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     Listing(options.root).require()  # before a folder is made for the results
     name = catalog.create()
     key = key_of(name, options.key_file)
@@ -111,7 +111,7 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
     plan = _plan(catalog, options, engine)
     errors, judged = _work(catalog, plan, options, engine, share, progress)
     open_batches = sum(not is_whole(catalog.part(batch)) for batch in plan.index)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     if not plan.index and (last := catalog.last()) is not None and not share:
         catalog.clear()  # nothing is new: the newest run stands
         return RunResult(last, seconds=seconds)
@@ -153,7 +153,7 @@ def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPla
 def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
     last = catalog.last()
     judge = options.judge
-    chosen: dict[str, JsonValue] = {
+    about: dict[str, JsonValue] = {
         "provider": judge.provider,
         "most_bytes": judge.most_bytes,
         "hides_uris": judge.hides_uris,
@@ -167,7 +167,7 @@ def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
         "per": list(options.examples) if options.examples else None,
     }
     run = last.number + 1 if last else 1
-    return {"run": run, "root": options.root, "rules": rules_version(), "options": chosen, "started": time.time()}
+    return {"run": run, "root": options.root, "rules": rules_version(), "options": about, "started": time.time()}
 
 
 def _index_pass(options: SurveyOptions, engine: Engine) -> IndexPass:

@@ -301,17 +301,17 @@ def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | No
     points = _points(upstream, client)
     if len(points) < _FEWEST:
         return _by_chunks(upstream.decoded, client.decoded)
-    sent, got = [sent for sent, _ in points], [got for _, got in points]
+    sent, received = [sent for sent, _ in points], [received for _, received in points]
     spread = max(sent) - min(sent)
     arrivals = _count_bytes(sent)
     if spread < LEAST_SPREAD or arrivals < _FEWEST:
         return None
     waited, first = 0.0, 0
     for n in range(1, len(points) + 1):
-        if n == len(points) or got[n] - got[n - 1] > _TOGETHER:
+        if n == len(points) or received[n] - received[n - 1] > _TOGETHER:
             waited += max(0.0, max(sent[first:n]) - sent[first])
             first = n
-    deliveries = _count_bytes(got)
+    deliveries = _count_bytes(received)
     is_late = _is_late(upstream.decoded, client.decoded, points[0][1], max(sent))
     if waited >= max(LEAST_SHARE * spread, LEAST_SPREAD / 2) and deliveries <= 0.7 * arrivals:
         return StreamDelay(spread, waited / spread, (arrivals, deliveries), is_late)
@@ -321,11 +321,11 @@ def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | No
 def _by_chunks(upstream: DecodedExchange, client: DecodedExchange) -> StreamDelay | None:
     """Fallback if a content coding hides which bytes are which: all arrived at once that was sent over time."""
     bodies = (d.exchange.response.body if d.exchange.response else None for d in (upstream, client))
-    sent, got = ([chunk.at for chunk in body.chunks] if body else [] for body in bodies)
-    if len(sent) < _FEWEST or not got or not (upstream.events and client.events):
+    sent, received = ([chunk.at for chunk in body.chunks] if body else [] for body in bodies)
+    if len(sent) < _FEWEST or not received or not (upstream.events and client.events):
         return None
     spread = sent[-1] - sent[0]
-    is_held = spread >= LEAST_SPREAD and _count_bytes(sent) >= _FEWEST and _count_bytes(got) == 1
+    is_held = spread >= LEAST_SPREAD and _count_bytes(sent) >= _FEWEST and _count_bytes(received) == 1
     return StreamDelay(spread, 1.0, (_count_bytes(sent), 1), False) if is_held else None
 
 

@@ -343,11 +343,11 @@ def fix(search: RepairSearch, again: NextSearch, steps: int = limits.MAX_REPAIR_
     """
     first, repairs = search, list[Repair]()
     while search.all_broken and len(repairs) < steps:
-        chosen = _next_repair(search)
-        if chosen is None:
+        repair = _next_repair(search)
+        if repair is None:
             break
-        repairs.append(chosen.repair)
-        search = again(chosen, search.budget)
+        repairs.append(repair.repair)
+        search = again(repair, search.budget)
     return FixResult(search.request, tuple(repairs), first.verdict, search.verdict, tuple(search.findings()))
 
 

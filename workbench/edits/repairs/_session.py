@@ -37,22 +37,22 @@ def with_repairs(
         budget: most proposals checked, fewer if requests are large (``limits.MAX_CHECK_BYTES``).
     """
     all_findings: list[Finding] = []
-    spent = 0
+    steps = 0
     for index, group in groupby(findings, key=lambda f: f.exchange):
         own = list(group)
-        if spent < limits.MAX_CHECK_BYTES and budget > 0 and any(map(_search.is_repairable, own)):
+        if steps < limits.MAX_CHECK_BYTES and budget > 0 and any(map(_search.is_repairable, own)):
             size = max(1, len(inspector.detail(index).decoded.request_text))
-            search = RepairSearch(families, inspector, index, budget=min(budget, max(4, _remaining(spent) // size)))
+            search = RepairSearch(families, inspector, index, budget=min(budget, max(4, _remaining(steps) // size)))
             most = search.budget
             own = [replace(f, repairs=_best_repairs(search, f)) if _search.is_repairable(f) else f for f in own]
             budget -= most - search.budget
-            spent += (most - search.budget) * size
+            steps += (most - search.budget) * size
         all_findings += own
     return tuple(all_findings)
 
 
-def _remaining(spent: int) -> int:
-    return limits.MAX_CHECK_BYTES - spent
+def _remaining(steps: int) -> int:
+    return limits.MAX_CHECK_BYTES - steps
 
 
 def _best_repairs(search: RepairSearch, finding: Finding) -> tuple[Repair, ...]:
@@ -74,8 +74,8 @@ def repair_session(
     conversation continues from them.
     """
     inspector.run()
-    done = list(_fixes(families, inspector))
-    requests = {d.index: d.fixed.request for d in done if d.fixed.repairs}
+    fixes = list(_fixes(families, inspector))
+    requests = {d.index: d.fixed.request for d in fixes if d.fixed.repairs}
     exchanges = []
     for index in range(len(session)):
         exchange = session.exchange(index)
@@ -85,7 +85,7 @@ def repair_session(
         about["made"] = "; ".join(
             filter(None, (about.get("made", ""), f"{len(requests)} request{'s' * (len(requests) > 1)} repaired"))
         )
-    return MemorySession(session.name, tuple(exchanges), session.damage, about=about), done
+    return MemorySession(session.name, tuple(exchanges), session.damage, about=about), fixes
 
 
 def _fixes(families: Families, inspector: Inspector) -> Iterator[ExchangeFix]:

@@ -202,8 +202,8 @@ def duplicate_id(fault: Fault) -> Iterator[Proposal]:
     results = [li.results for li in fault.case.closure.lines if li.id == call.id]
     refs = [ref for found in results for ref in found]
     own = list(line.results) or refs[1:2]
-    for chosen in dict.fromkeys((tuple(own), tuple(refs[1:2]), ())):
-        changes = [c for ref in (line.call, *chosen) for c in _results.set_id(fault, ref, new)]
+    for candidate in dict.fromkeys((tuple(own), tuple(refs[1:2]), ())):
+        changes = [c for ref in (line.call, *candidate) for c in _results.set_id(fault, ref, new)]
         yield Proposal(f"rename the second tool call {quote(call.id)} and its result to {quote(new)}", tuple(changes))
     yield Proposal(
         f"remove the duplicate tool call {quote(call.id)}", remove_parts(fault, [line.call, *own]), RepairCost.DROPPED

@@ -25,10 +25,10 @@ def names(fault: Fault) -> Iterator[Proposal]:
     declared = [t.name for t in fault.request.tools if t.name]
     new = {old: name for old, name in rewrite_words(declared, fits, None).items() if old != name}
     here = fault.value(fault.finding.pointer)
-    for chosen in (*([{here: new[here]}] if here in new else []), new):
-        renamings = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
+    for candidate in (*([{here: new[here]}] if here in new else []), new):
+        renamings = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(candidate.items())[:3])
         title = f"rename tool {renamings} everywhere (the client must map calls back)"
-        yield Proposal(title, tuple(c for old, name in chosen.items() for c in _rename_everywhere(fault, old, name)))
+        yield Proposal(title, tuple(c for old, name in candidate.items() for c in _rename_everywhere(fault, old, name)))
 
 
 def _rename_everywhere(fault: Fault, old: str, new: str) -> Iterator[Change]:

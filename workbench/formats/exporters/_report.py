@@ -159,22 +159,22 @@ def report(selection: ExportSelection) -> Report:
     inspector = _inspector(selection)
     inspection = inspector.run()
     indices = set(selection.indices)
-    chosen = by_cause(FindingsOfRows(row.findings for row in inspection.rows if row.index in indices))
-    order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
+    selected = by_cause(FindingsOfRows(row.findings for row in inspection.rows if row.index in indices))
+    order = sorted(selected, key=lambda f: (f.severity.rank, f.exchange))
     findings = tuple(
         _finding_text(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1)
     )
     return Report(
         title=line(session.name) or "session",
         about=tuple((line(name), line(value)) for name, value in session.about.items()),
-        verdict=_verdict(chosen, len(selection.indices)),
-        is_broken=any(f.severity is Severity.ERROR for f in chosen),
+        verdict=_verdict(selected, len(selection.indices)),
+        is_broken=any(f.severity is Severity.ERROR for f in selected),
         findings=findings,
         exchanges=_exchanges(
             inspector, selection.indices, findings, story := _story(inspector, selection.indices, findings)
         ),
         story=story,
-        limits=(*_limits(len(chosen), len(selection.indices)), *map(line, session.damage)),
+        limits=(*_limits(len(selected), len(selection.indices)), *map(line, session.damage)),
     )
 
 
@@ -301,15 +301,15 @@ def _exchanges(
     )
 
 
-def _marks(side: HttpRequest | HttpResponse, shown: str, story: Sequence[StoryText]) -> tuple[StoryMark, ...]:
+def _marks(side: HttpRequest | HttpResponse, body_text: str, story: Sequence[StoryText]) -> tuple[StoryMark, ...]:
     """Places of the lines of the story in the text of a body; of places inside one another the first."""
     text, _ = decode_partial(side.body)
     heads = len(visible("".join(f"{name}: {value}\n" for name, value in side.headers))) + 1
     found, free = [], 0
     for start, end, of in sorted((start, end, n) for n, each in enumerate(story) for start, end in each.spans):
-        first = heads + len(visible(decode(text[: min(start, len(shown) * 4)])))
+        first = heads + len(visible(decode(text[: min(start, len(body_text) * 4)])))
         last = first + len(visible(decode(text[start:end])))
-        if free <= first < last <= len(shown):
+        if free <= first < last <= len(body_text):
             found.append(StoryMark(first, last, story[of]))
             free = last
     return tuple(found)
@@ -329,13 +329,13 @@ def _exchange(
     sides = (("Request", exchange.request), ("Response", exchange.response))
     bodies = [(name, *_body(side)) for name, side in sides if side]
     left_out = "; ".join(f"{name.lower()}: {lacks}" for name, _, lacks in bodies if lacks)
-    shown = tuple((name, text) for name, text, _ in bodies)
+    by_name = tuple((name, text) for name, text, _ in bodies)
     marks = tuple(
         _marks(side, text, [each for each in story if each.side == name.lower()])
-        for (name, side), (_, text) in zip([each for each in sides if each[1]], shown, strict=True)
+        for (name, side), (_, text) in zip([each for each in sides if each[1]], by_name, strict=True)
         if side
     )
-    return ExchangeText(index + 1, summary.title, summary.facts, summary.verdict, findings, shown, left_out, marks)
+    return ExchangeText(index + 1, summary.title, summary.facts, summary.verdict, findings, by_name, left_out, marks)
 
 
 def _title(row: InspectedExchange) -> str:

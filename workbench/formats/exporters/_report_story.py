@@ -50,8 +50,8 @@ def story_texts(inspector: Inspector, indices: Collection[int], with_bodies: Col
         builder.add(row, inspector.read_exchange(row.index))
     story = builder.story(by_cause(f for row in inspector.rows for f in row.findings))
     groups = _groups(story)
-    chosen = [n for n, item in enumerate(story.items) if item.exchange in indices][:MOST_LINES]
-    return [_text(inspector, n, story.items[n], groups.get(n, ()), with_bodies) for n in chosen]
+    numbers = [n for n, item in enumerate(story.items) if item.exchange in indices][:MOST_LINES]
+    return [_text(inspector, n, story.items[n], groups.get(n, ()), with_bodies) for n in numbers]
 
 
 def _groups(story: Story) -> Mapping[int, tuple[int, ...]]:

@@ -91,8 +91,8 @@ def socket_replay(exchange: Exchange, redactor: Redactor) -> SocketReplay:
     plain = replace(shaken, url=re.sub(r"^ws(?=s?:)", "http", shaken.url))
     asked = request_to_send(replace(exchange, request=plain), redactor)
     protocols = next((value for name, value in asked.headers if name.lower() == "sec-websocket-protocol"), ())
-    kept = tuple((name, value) for name, value in asked.headers if not name.lower().startswith("sec-websocket-"))
-    request = replace(asked, headers=kept, url=_as_socket(asked.url), body=())
+    headers = tuple((name, value) for name, value in asked.headers if not name.lower().startswith("sec-websocket-"))
+    request = replace(asked, headers=headers, url=_as_socket(asked.url), body=())
     steps = tuple(_steps(exchange, redactor, plain.url))
     return SocketReplay(request, tuple(_protocols(shaken, protocols)), steps)
 
@@ -116,13 +116,13 @@ def _protocols(shaken: HttpRequest, pieces: Sequence[Piece]) -> Iterator[tuple[P
 def _steps(exchange: Exchange, redactor: Redactor, url: str) -> Iterator[SocketStep]:
     frames = [frame for frame in exchange.frames if frame.opcode in _DATA]
     for direction, run in groupby(frames, key=lambda frame: frame.direction):
-        held = list(run)
+        steps = list(run)
         if direction == "sent":
-            for frame in held:
+            for frame in steps:
                 yield SocketStep(frame.opcode, 0, _pieces(frame, redactor, url))
         else:
-            count = sum(_kind(frame.data) == _kind(held[-1].data) for frame in held)
-            yield SocketStep("wait", count, _pieces(held[-1], redactor, url))
+            count = sum(_kind(frame.data) == _kind(steps[-1].data) for frame in steps)
+            yield SocketStep("wait", count, _pieces(steps[-1], redactor, url))
 
 
 def _pieces(frame: Frame, redactor: Redactor, url: str) -> tuple[Piece, ...]:

@@ -69,7 +69,7 @@ class CachingRedactor(Redactor):
     """A redactor that searches repeated elements of requests once."""
 
     _known: ValueCache[bytes, _SearchedElement] = field(default_factory=ValueCache, repr=False)
-    _sought: int = 0
+    _count_at_search: int = 0
     _cut: tuple[bytes, Sequence[ObjectList]] = (b"", ())
 
     def runs(self, text: bytes) -> Sequence[ObjectList]:
@@ -80,9 +80,9 @@ class CachingRedactor(Redactor):
 
     def text(self, text: bytes, stream: StreamedTexts | None = None) -> tuple[bytes, list[Redaction]]:
         """Redact a text, as every redactor does."""
-        if self._sought != len(self.seen):
+        if self._count_at_search != len(self.seen):
             self._known.forget()
-            self._sought = len(self.seen)
+            self._count_at_search = len(self.seen)
         object_lists = self.runs(text)
         if not object_lists or any(b"{" in secret or b"}" in secret for secret in self.seen):
             return Redactor.text(self, text, stream)

@@ -118,7 +118,7 @@ def open_input(
     if foreign:
         if may_unwrap and foreign.is_text and (session := _make_unwrapper(source.name).read(source.data())):
             return session
-        raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
+        raise UnreadableInput(foreign.what, where=source.label, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
     opened = _open_first(ranked, source, failures)
     if opened is None and is_own:
@@ -137,7 +137,7 @@ def open_input(
             return load(_LAST).read(source.data(), source.name)
         except WorkbenchError as error:
             failures.append((ranked[-1][0], f"{load(_LAST).TITLE} ({error})"))
-    raise UnreadableInput(_explain(source, failures), where=source.shown, hint=_hint(failures))
+    raise UnreadableInput(_explain(source, failures), where=source.label, hint=_hint(failures))
 
 
 def open_found(path: str, only: str | None = None) -> Session | None:
@@ -174,7 +174,7 @@ def open_found(path: str, only: str | None = None) -> Session | None:
     if opened is not None:
         return opened
     if any(score >= CERTAIN for score, _ in failures):
-        raise UnreadableInput(_explain(source, failures), where=source.shown)
+        raise UnreadableInput(_explain(source, failures), where=source.label)
     return None
 
 
@@ -251,10 +251,10 @@ def _refuse_text(source: _files.InputSource, unreadable: list[tuple[int, str]]) 
     if unreadable:
         line, why = unreadable[0]
         more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
-        where = f"{source.shown}, line {line}"
+        where = f"{source.label}, line {line}"
         raise UnreadableInput(f"it looks like {why}{more}", where=where, hint=unwrapping.HINT)
     if kind := unwrapping.recognise(text):
-        raise UnreadableInput(kind.what, where=source.shown, hint=kind.hint)
+        raise UnreadableInput(kind.what, where=source.label, hint=kind.hint)
 
 
 def load(name: str) -> Importer:

@@ -248,17 +248,17 @@ def _other(unit: Unit, found: Unit | None) -> Unit | None:
 
 def _parents_first(units: Sequence[Unit]) -> Iterator[Unit]:
     """Every unit after its parent; a cycle of parents is cut where it closes."""
-    done: set[int] = set()
+    visited: set[int] = set()
     for unit in units:
         path: dict[int, Unit] = {}
         at: Unit | None = unit
-        while at and id(at) not in done:
+        while at and id(at) not in visited:
             path[id(at)] = at
             if at.parent and id(at.parent) in path:
                 at.parent = None
             at = at.parent
         for node in reversed(path.values()):
-            done.add(id(node))
+            visited.add(id(node))
             yield node
 
 

@@ -47,7 +47,7 @@ class InputSource:
         path: the file to read in place; None for standard input, pipes and compressed files.
     """
 
-    shown: str
+    label: str
     name: str
     head: bytes
     path: Path | None = None
@@ -57,7 +57,7 @@ class InputSource:
         """The whole content."""
         if self.content is None:
             assert self.path is not None
-            self.content = _read(self.path, self.shown)
+            self.content = _read(self.path, self.label)
         return self.content
 
 
@@ -124,35 +124,35 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
     return InputSource(path, file.name, _text_head(head, path), path=file, content=whole)
 
 
-def _read_pipe(file: Path, mode: int, shown: str) -> bytes:
+def _read_pipe(file: Path, mode: int, label: str) -> bytes:
     """Read from a pipe. Other special files are refused: a device may have no end."""
     if stat.S_ISDIR(mode):
-        raise UnreadableInput("this is a folder", where=shown, hint="give a file in this folder")
+        raise UnreadableInput("this is a folder", where=label, hint="give a file in this folder")
     if not stat.S_ISFIFO(mode):
         what = "a socket" if stat.S_ISSOCK(mode) else "a device"
-        raise UnreadableInput(f"this is {what}, not a file", where=shown, hint="name a file, or - for standard input")
+        raise UnreadableInput(f"this is {what}, not a file", where=label, hint="name a file, or - for standard input")
     with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:
         waiting = select.poll()
         waiting.register(stream, select.POLLIN)
         ready = waiting.poll(WRITER_SECONDS * 1000)
         first = stream.read(HEAD)  # None: a writer has it open; b"": no writer
         if first == b"" and not ready:
-            raise UnreadableInput(f"no data from this pipe for {WRITER_SECONDS:g} seconds", where=shown)
+            raise UnreadableInput(f"no data from this pipe for {WRITER_SECONDS:g} seconds", where=label)
         os.set_blocking(stream.fileno(), True)
-        return _drain(stream, shown, first or b"")
+        return _drain(stream, label, first or b"")
 
 
-def _unpacked_source(shown: str, name: str, data: bytes) -> InputSource:
+def _unpacked_source(label: str, name: str, data: bytes) -> InputSource:
     packing = _packing(data)
     if packing:
-        data = _unpack(data, packing, shown)
-    return InputSource(shown, name, _text_head(data[:HEAD], shown), content=data)
+        data = _unpack(data, packing, label)
+    return InputSource(label, name, _text_head(data[:HEAD], label), content=data)
 
 
-def _text_head(head: bytes, shown: str) -> bytes:
+def _text_head(head: bytes, label: str) -> bytes:
     text = head.removeprefix(BYTE_ORDER_MARK)
     if len(head) < HEAD and not text.strip():
-        raise UnreadableInput("the file is empty", where=shown)
+        raise UnreadableInput("the file is empty", where=label)
     return text
 
 
@@ -162,7 +162,7 @@ def _packing(head: bytes) -> str | None:
     return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
 
 
-def _unpack(data: bytes, packing: str, shown: str) -> bytes:
+def _unpack(data: bytes, packing: str, label: str) -> bytes:
     try:
         if packing == MESSAGES:
             return _unpack_messages(data)
@@ -170,7 +170,7 @@ def _unpack(data: bytes, packing: str, shown: str) -> bytes:
             return _unpack_bzip2(data)
         return decode_body(Body(raw=data, encoding=packing))
     except WireError as error:
-        raise UnreadableInput(f"the {packing} file cannot be unpacked: {error.what}", where=shown) from error
+        raise UnreadableInput(f"the {packing} file cannot be unpacked: {error.what}", where=label) from error
 
 
 def _unpack_messages(data: bytes) -> bytes:
@@ -218,18 +218,18 @@ def _all_of(stdin: BinaryIO | None) -> bytes:
     return _drain(stdin, "standard input") if stdin else b""
 
 
-def _read(path: Path, shown: str) -> bytes:
+def _read(path: Path, label: str) -> bytes:
     with path.open("rb") as stream:
-        return _drain(stream, shown)
+        return _drain(stream, label)
 
 
-def _drain(stream: BinaryIO | FileIO, shown: str, first: bytes = b"") -> bytes:
+def _drain(stream: BinaryIO | FileIO, label: str, first: bytes = b"") -> bytes:
     pieces, length = [first], len(first)
     while piece := stream.read(PIECE):
         pieces.append(piece)
         length += len(piece)
         if length > MAX_INPUT_FILE:
-            raise UnreadableInput(f"larger than {MAX_INPUT_FILE:,} bytes", where=shown, hint="split the file")
+            raise UnreadableInput(f"larger than {MAX_INPUT_FILE:,} bytes", where=label, hint="split the file")
     return b"".join(pieces)
 
 

@@ -149,7 +149,7 @@ WAS_CHUNKS = "the recording tool stored the body as a list of encoded chunks"
 
 _BASE64 = regex.compile(rb"[A-Za-z0-9+/]+(?:\r?\n[A-Za-z0-9+/]+)*={0,2}\s*")
 _BEGINS = regex.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|\s*[\[{]|(?:data|event|id):")
-_SAID = b"base64:"
+_BASE64_PREFIX = b"base64:"
 """Prefix that some recorders write before binary data."""
 
 _HEX = regex.compile(r"(?:[0-9a-fA-F]{2})+")
@@ -163,8 +163,8 @@ def hidden_base64(raw: bytes) -> bytes | None:
 
     After the prefix ``base64:`` any decoded content is accepted.
     """
-    if raw.startswith(_SAID):
-        return decode_base64(raw.removeprefix(_SAID))
+    if raw.startswith(_BASE64_PREFIX):
+        return decode_base64(raw.removeprefix(_BASE64_PREFIX))
     if len(raw) < _LEAST or not _begins_like_a_body(decode_base64(b"".join(raw[: 2 * _PEEK].split())[:_PEEK])):
         return None
     found = decode_base64(raw) if _BASE64.fullmatch(raw) else None

@@ -167,8 +167,8 @@ def message_of(value: dict[str, JsonValue], protocol: str) -> Message | None:
     parts = tuple(_content(value.get("content"), protocol))
     if role != "assistant":
         return Message(role, parts)
-    thought = text(value.get("reasoning"))
-    before = (reasoning(protocol, thought),) if thought else ()
+    thinking = text(value.get("reasoning"))
+    before = (reasoning(protocol, thinking),) if thinking else ()
     return Message("assistant", (*before, *parts, *_calls(value.get("tool_calls"))))
 
 

@@ -138,14 +138,14 @@ def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
         return None
     plain = {key: value for key, value in message.items() if key not in ("content", "providerOptions")}
     content = [part for part in parts if part.get("type") not in ("tool-call", "tool-result", "reasoning")]
-    thought = "".join(text(part.get("text")) for part in parts if part.get("type") == "reasoning")
+    reasoning = "".join(text(part.get("text")) for part in parts if part.get("type") == "reasoning")
     if message.get("role") == "assistant":
         calls = [_call(_sdk_call(part)) for part in parts if part.get("type") == "tool-call"]
         return {
             **plain,
             "content": content or None,
             "tool_calls": calls,
-            **({"reasoning_content": thought} if thought else {}),
+            **({"reasoning_content": reasoning} if reasoning else {}),
         }
     return plain if message.get("role") != "tool" else None
 

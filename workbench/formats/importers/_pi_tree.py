@@ -162,10 +162,10 @@ def _set_state(entry: PiEntry, entries: Sequence[PiEntry], by_id: dict[str, PiEn
 def _after(before: RequestState, entry: PiEntry) -> RequestState:
     """Content of a request with one more entry."""
     if entry.answer:
-        heard = _with_all_results(before)
+        past = _with_all_results(before)
         answer = Message("assistant", entry.answer.parts)
         return (
-            RequestState(heard) if entry.answer.is_broken else RequestState(extend_history(heard, answer), entry.answer)
+            RequestState(past) if entry.answer.is_broken else RequestState(extend_history(past, answer), entry.answer)
         )
     message = client_message(entry.value) if entry.is_sent else None
     if message is None:

@@ -255,15 +255,15 @@ def exchange_of(
         f"the store truncated {len(places)} of the texts in the {side}" for side, places in sides.cuts.items() if places
     ]
     damage = (*sides.missing, *cut)
-    begun, over = epoch(started), epoch(ended)
+    start, over = epoch(started), epoch(ended)
     return Exchange(
         "",
         request=request,
         response=response,
         state=State.INCOMPLETE if damage else State.COMPLETE,
         origin=Origin.RECONSTRUCTED if is_rebuilt else Origin.IMPORTED,
-        started_at=begun,
-        duration=over - begun if begun is not None and over is not None and over >= begun else None,
+        started_at=start,
+        duration=over - start if start is not None and over is not None and over >= start else None,
         client=client,
         note=note,
         meta={

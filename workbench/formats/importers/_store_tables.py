@@ -16,8 +16,8 @@ def session_of_rows(columns: Iterable[str], rows: Iterable[StoreRow], name: str,
     names = list(columns)
     store = store_of(names)
     if store is None:
-        shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-        raise UnreadableInput(f"a table from an unknown store with the columns {shown}", hint=_hint())
+        name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+        raise UnreadableInput(f"a table from an unknown store with the columns {name_list}", hint=_hint())
     module = import_module(f"{__package__}.{store}")
     session = getattr(module, "session", None)
     if session is not None:

@@ -116,17 +116,17 @@ class ProtocolWriter:
     _pieces: dict[int, WrittenMessages | None] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
-    def piece(self, heard: SharedHistory | None) -> WrittenMessages | None:
+    def piece(self, history: SharedHistory | None) -> WrittenMessages | None:
         """The messages up to and including one; consecutive tool results are written together."""
         todo: list[tuple[SharedHistory, list[SharedHistory]]] = []
-        while heard and id(heard) not in self._pieces:
-            group, last = [heard], heard
-            while heard.is_result and heard.before and heard.before.is_result:
-                heard = heard.before
-                group.append(heard)
+        while history and id(history) not in self._pieces:
+            group, last = [history], history
+            while history.is_result and history.before and history.before.is_result:
+                history = history.before
+                group.append(history)
             todo.append((last, group[::-1]))
-            heard = heard.before
-        piece = self._pieces[id(heard)] if heard else None
+            history = history.before
+        piece = self._pieces[id(history)] if history else None
         for last, group in reversed(todo):
             raw, losses = self._write([node.message for node in group])
             if raw:

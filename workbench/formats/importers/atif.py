@@ -56,7 +56,7 @@ class _Trajectory:
         self.client = " ".join(t for t in (text(agent.get("name")), text(agent.get("version"))) if t) or "ATIF"
         self.model = text(agent.get("model_name"))
         self.system: tuple[Part, ...] = ()
-        self.heard: SharedHistory | None = None
+        self.history: SharedHistory | None = None
         self.is_asking = False
 
     def turns(self) -> Iterator[TranscriptTurn]:
@@ -70,12 +70,12 @@ class _Trajectory:
                 self.damage.unknown("a step", step.get("source"))
                 continue
             parts = content_parts(step.get("message"))
-            if step.get("source") == "system" and self.heard is None:
+            if step.get("source") == "system" and self.history is None:
                 self.system += parts
             else:
                 role = "system" if step.get("source") == "system" else "user"
-                self.heard, self.is_asking = (
-                    extend_history(self.heard, Message(role, parts)),
+                self.history, self.is_asking = (
+                    extend_history(self.history, Message(role, parts)),
                     bool(parts) or self.is_asking,
                 )
             unsent = rest(step, *_SENT, "step_id")
@@ -93,8 +93,8 @@ class _Trajectory:
         calls = [
             _call(c, f"call_{number}_{n}") for n, c in enumerate(self.damage.objects(step.get("tool_calls"), "a call"))
         ]
-        thought = text(step.get("reasoning_content"))
-        parts = (*((reasoning(protocol, thought),) if thought else ()), *content_parts(step.get("message")), *calls)
+        thinking = text(step.get("reasoning_content"))
+        parts = (*((reasoning(protocol, thinking),) if thinking else ()), *content_parts(step.get("message")), *calls)
         like = reconstructed_exchange(
             f"step {number}",
             lacks=LACKS,
@@ -106,17 +106,17 @@ class _Trajectory:
             protocol, parts, model=model or None, stop="tool_calls" if calls else "stop", usage=_usage(step)
         )
         turn = self._turn(like, model)
-        self.heard = extend_history(self.heard, Message("assistant", parts))
+        self.history = extend_history(self.history, Message("assistant", parts))
         results = list(_results(step, calls, self.damage))
         for result in results:
-            self.heard = extend_history(
-                self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,))
+            self.history = extend_history(
+                self.history, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,))
             )
         self.is_asking = bool(results)
         return TranscriptTurn(like, protocol, turn.history, turn.model, turn.system, turn.tools, answer=answer)
 
     def _turn(self, like: Exchange, model: str) -> TranscriptTurn:
-        return TranscriptTurn(like, _protocol(model), self.heard, model or None, system=self.system, tools=self.tools)
+        return TranscriptTurn(like, _protocol(model), self.history, model or None, system=self.system, tools=self.tools)
 
 
 def _protocol(model: str) -> str:

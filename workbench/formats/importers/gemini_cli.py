@@ -30,7 +30,7 @@ _PROTOCOL = "gemini"
 
 _DOCUMENT = regex.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{0,200}"\s*,\s*"projectHash"\s*:')
 
-_SHOWN = ("info", "error", "warning")
+_NOTICES = ("info", "error", "warning")
 """Message types that the client shows and does not send."""
 
 
@@ -85,7 +85,7 @@ def _turns(
             history, is_open = extend_history(history, _content("user", parts)), is_open or bool(parts)
         else:
             beside[id] = message
-            if message.get("type") not in _SHOWN:
+            if message.get("type") not in _NOTICES:
                 damage.unknown("a message", message.get("type"))
     if is_open and messages:
         note = "the chat ends here; this next request was not sent"
@@ -180,8 +180,8 @@ def model_parts(message: dict[str, JsonValue], damage: ImportDamage) -> tuple[Pa
     return thoughts, [*parts_of(message.get("content"), damage), *_calls(message, damage)]
 
 
-def _thought_text(thought: dict[str, JsonValue]) -> str:
-    subject, description = text(thought.get("subject")), text(thought.get("description"))
+def _thought_text(value: dict[str, JsonValue]) -> str:
+    subject, description = text(value.get("subject")), text(value.get("description"))
     return f"**{subject}**\n{description}" if subject else description
 
 

@@ -104,8 +104,8 @@ def _member(archive: Archive, name: str, damage: ImportDamage) -> dict[str, Json
 
 def _id(sample: dict[str, JsonValue], number: int) -> str:
     id, epoch_ = sample.get("id"), sample.get("epoch")
-    shown = str(id)[:80] if isinstance(id, str | int) and str(id).isprintable() else str(number)
-    return f"{shown} epoch {epoch_}" if isinstance(epoch_, int) and epoch_ != 1 else shown
+    call_id = str(id)[:80] if isinstance(id, str | int) and str(id).isprintable() else str(number)
+    return f"{call_id} epoch {epoch_}" if isinstance(epoch_, int) and epoch_ != 1 else call_id
 
 
 def _turns(sample: InspectSample, where: str, model: str) -> Iterator[TranscriptTurn]:
@@ -173,8 +173,8 @@ def _protocol(event: dict[str, JsonValue], model: str) -> str:
 
 def _from_messages(sample: InspectSample, event: dict[str, JsonValue], like: Exchange, model: str) -> TranscriptTurn:
     protocol = _protocol(event, model)
-    system, heard = sample.history_of(sample.input_of(event), protocol)
-    return _written_turn(sample, event, like, model, TranscriptTurn(like, protocol, heard, system=system))
+    system, history = sample.history_of(sample.input_of(event), protocol)
+    return _written_turn(sample, event, like, model, TranscriptTurn(like, protocol, history, system=system))
 
 
 def _written_turn(

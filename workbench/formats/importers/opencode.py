@@ -232,6 +232,6 @@ def _usage(tokens: dict[str, JsonValue]) -> Usage | None:
     if not tokens:
         return None
     cache = mapping(tokens.get("cache"))
-    thought, output_tokens = count(tokens.get("reasoning")), count(tokens.get("output"))
-    whole = None if output_tokens is None else output_tokens + (thought or 0)
-    return Usage(count(tokens.get("input")), whole, count(cache.get("read")), count(cache.get("write")), thought)
+    reasoning, output_tokens = count(tokens.get("reasoning")), count(tokens.get("output"))
+    whole = None if output_tokens is None else output_tokens + (reasoning or 0)
+    return Usage(count(tokens.get("input")), whole, count(cache.get("read")), count(cache.get("write")), reasoning)

@@ -175,8 +175,8 @@ def _message(value: dict[str, JsonValue], protocol: str) -> Message:
         return Message("tool", tuple(results))
     if any(isinstance(p, ToolResultIR) for p in parts):
         return Message("tool", tuple(p for p in parts if isinstance(p, ToolResultIR)))
-    thought = text(first(value, "reasoning_content", "reasoning", "thinking"))
-    before = [reasoning(protocol, thought)] if thought and role == "assistant" else []
+    thinking = text(first(value, "reasoning_content", "reasoning", "thinking"))
+    before = [reasoning(protocol, thinking)] if thinking and role == "assistant" else []
     known = role if role in ("system", "assistant") else "user"
     return Message(known, (*before, *content, *parts, *calls))
 

@@ -250,11 +250,11 @@ def read_log(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[
     if found["method2"]:
         return [request_find(WHAT, found.end(), method=found["method2"], url=found["url2"])]
     end, headers = found.end(), Headers()
-    shown = _HEADERS.match(text, end)
-    if shown:
+    header_block = _HEADERS.match(text, end)
+    if header_block:
         reader = ValueReader(text)
         try:
-            headers = headers_of(reader.value(shown.end()))
+            headers = headers_of(reader.value(header_block.end()))
             end = reader.at
         except UnreadableValue:
             end = found.end()

@@ -141,8 +141,8 @@ class ValueReader:
             self.at += 1
             found = self._deeper(self._mapping if self.text[self.at] == "{" else self._items)
             return [found] if isinstance(found, dict) and self.text[self.at - 1] == ")" else found
-        if char == "[" and (shown := _SHOWN_ONLY.match(self.text, self.at)):
-            self.at, self.is_json = shown.end(), False
+        if char == "[" and (placeholder := _SHOWN_ONLY.match(self.text, self.at)):
+            self.at, self.is_json = placeholder.end(), False
             return ElidedValue()
         if char in ("{", "["):
             return self._deeper(self._mapping if char == "{" else self._items)
@@ -184,9 +184,9 @@ class ValueReader:
         return found
 
     def _key(self, char: str) -> str:
-        if char == "[" and (shown := _SHOWN_ONLY.match(self.text, self.at)):
-            self.at, self.is_json = shown.end(), False
-            return shown[0]
+        if char == "[" and (placeholder := _SHOWN_ONLY.match(self.text, self.at)):
+            self.at, self.is_json = placeholder.end(), False
+            return placeholder[0]
         if char in QUOTES:
             key = self._text()
             return key if isinstance(key, str) else str(key)

@@ -119,14 +119,14 @@ def correct_send(
     return correct_outgoing(outgoing(step, target, model, protocol), corrections, earlier)
 
 
-def protocol_of(corrections: Sequence[Correction], spoken: Collection[str] = ()) -> str:
+def protocol_of(corrections: Sequence[Correction], supported: Collection[str] = ()) -> str:
     """Protocol to write requests in; empty to keep theirs.
 
     Args:
         spoken: protocols of the target; () for any.
     """
     encoding = value_of(corrections, ENCODING)
-    return encoding if isinstance(encoding, str) and (not spoken or encoding in spoken) else ""
+    return encoding if isinstance(encoding, str) and (not supported or encoding in supported) else ""
 
 
 def correct_loop(loop: ConversationLoop, corrections: Sequence[Correction]) -> ConversationLoop:

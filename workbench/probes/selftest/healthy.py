@@ -44,8 +44,8 @@ def sessions(names: Iterable[str] = ()) -> Iterator[HealthySession]:
 
     for label in labels(names):
         name = label.partition(":")[0]
-        spoken = contracts.read(name).protocols if name in contracts.names() else ()
-        for protocol in spoken or protocols.protocols():
+        supported = contracts.read(name).protocols if name in contracts.names() else ()
+        for protocol in supported or protocols.protocols():
             if protocol in protocols.protocols():
                 yield from _of(label, protocol)
 

@@ -190,8 +190,8 @@ class ConversationLoop:
             call_keys=call_keys,
             errors=self._errors,
         )
-        spent, is_estimated = sent._usage()
-        return replace(sent, tokens=self.tokens + spent, is_estimated=self.is_estimated or is_estimated)
+        tokens, is_estimated = sent._usage()
+        return replace(sent, tokens=self.tokens + tokens, is_estimated=self.is_estimated or is_estimated)
 
     def _usage(self) -> tuple[int, bool]:
         """Tokens of the last exchange, and whether they are estimated."""

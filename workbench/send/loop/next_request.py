@@ -112,10 +112,10 @@ def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> Jso
     if not message.pointer:  # the body is the message, and more than that
         message_keys = {"role", *(_first(part) for part in message.parts)}
         value = {key: inner for key, inner in value.items() if key in message_keys}
-    gone = [p for p in message.parts if any(p is other for other in unwanted)]
-    if any(not p.source.pointer for p in gone):
+    unwanted_parts = [p for p in message.parts if any(p is other for other in unwanted)]
+    if any(not p.source.pointer for p in unwanted_parts):
         return None
-    for part in sorted(gone, key=_place, reverse=True):
+    for part in sorted(unwanted_parts, key=_place, reverse=True):
         _remove(value, part)
     if message.role and "role" not in value and "type" not in value:
         value["role"] = message.role

@@ -25,9 +25,9 @@ STEP: Final = frozenset({"thought", "thoughts", "reasoning", "action", "action_i
 """Keys of a step of ReAct that is written as one object."""
 _A_NAME: Final = "name|tool|function|tool_name|function_name"
 _SOME: Final = "arguments|parameters|input|args|tool_input"
-_BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
+_OPENING: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
 _USUAL: Final = regex.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
-_HEAD: Final = regex.compile(rf'{_BEGUN}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
+_HEAD: Final = regex.compile(rf'{_OPENING}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
 _NAME: Final = regex.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
 _ARGUMENTS: Final = regex.compile(rf"""["']({_SOME})["']\s*:\s*""")
 
@@ -185,8 +185,8 @@ def _named_calls(text: str) -> list[JsonCall]:
     except WireError:
         value = None
     if not isinstance(value, list):
-        broken = _from_broken(text, is_strict=False)
-        return [broken] if broken and broken.name else []
+        repaired_calls = _from_broken(text, is_strict=False)
+        return [repaired_calls] if repaired_calls and repaired_calls.name else []
     every = (from_value(v, text, f"/{n}") for n, v in enumerate(value))
     return [c for c in every if c and c.name]
 

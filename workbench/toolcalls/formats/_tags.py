@@ -70,8 +70,8 @@ class Tags:
         self._kinds = ["", *(s.kind for s in every)]
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
         self.pattern: Final = regex.compile(f"{shared}(?:{'|'.join(bodies)})")
-        begun = [_beginnings([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
-        self._partial: Final = regex.compile(rf"(?:{'|'.join(begun)})\Z")
+        beginnings = [_beginnings([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
+        self._partial: Final = regex.compile(rf"(?:{'|'.join(beginnings)})\Z")
         ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
         self.last: Final = ends.pop() if len(ends) == 1 else ""
         rests = (f"{''.join(h[cut:])}{s.tail}" for h, s in zip(heads, every, strict=True))

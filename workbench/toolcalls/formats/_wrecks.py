@@ -198,10 +198,10 @@ def _truncated_value(text: str, at: int, names: frozenset[str]) -> TextCall | No
     is_json = found is not None and any(quote in found[0] for quote in "\"'")
     if found and is_json and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_truncated_call(body, names):
         return TextCall("json-fence", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
-    begun = rf"[\[\]()=\s]*+{name}\s{{0,4}}[\[(=]{{0,4}}\s{{0,4}}"
+    opening = rf"[\[\]()=\s]*+{name}\s{{0,4}}[\[(=]{{0,4}}\s{{0,4}}"
     body = _FENCE_BEHIND.sub("", body)
     arguments = r"\w+\s{0,4}[=(]{0,4}\s{0,4}['\"\d\[{][^\n]*[\])=(\[]\Z"
-    found = re.compile(begun + arguments).match(body)
+    found = re.compile(opening + arguments).match(body)
     if found and "\n" not in body:
         return TextCall("pythonic", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
     return None

@@ -60,7 +60,7 @@ _WRAPPER_TAGS: Final = tuple(f"<{wrapper}>" for wrapper in WRAPPERS)
 _OTHERS: Final = frozenset(("invoke", "parameter", "function", "arg_key", "arg_value", "tool_response", *WRAPPERS))
 """Elements of other formats."""
 _NAMED: Final = ("name", "tool_name")
-_SAID: Final = ("arguments", "parameters", "input", "args")
+_ARGUMENT_KEYS: Final = ("arguments", "parameters", "input", "args")
 
 _HTML_NAMES: Final = (
     "a abbr address animate area article aside audio b base bdi bdo blockquote body br button canvas caption cite "
@@ -236,9 +236,9 @@ class _ClineGrammar(PlainGrammar):
 
     def _by_fields(self, text: str, start: int) -> TextCall | None:
         """A call whose name and arguments are elements."""
-        fields = _parameters(text, lambda key: key in (*_NAMED, *_SAID))
+        fields = _parameters(text, lambda key: key in (*_NAMED, *_ARGUMENT_KEYS))
         name = next((text for key, text in fields.value.items() if key in _NAMED), "").strip()
-        raw = next((text for key, text in fields.value.items() if key in _SAID), "")
+        raw = next((text for key, text in fields.value.items() if key in _ARGUMENT_KEYS), "")
         if not name:
             return None
         content = read(raw) if raw.strip() else None

@@ -22,7 +22,7 @@ from workbench.toolcalls.json_text import JsonTracker, names_of, unknown, values
 
 _NAME: Final = "functools"
 CALL: Final = "call"
-_SAID: Final = regex.compile(r"name\W{1,8}([\w.\-]{1,128})")
+_CALL_NAME: Final = regex.compile(r"name\W{1,8}([\w.\-]{1,128})")
 
 
 class _FunctoolsGrammar(PlainGrammar):
@@ -51,7 +51,7 @@ class _FunctoolsGrammar(PlainGrammar):
         calls = adjoin_calls(_NAME, list(_objects(inside)), start, start + end, body, is_nested=block.is_nested)
         more = () if stop >= 0 else (UNCLOSED,)
         if not calls:
-            name = _SAID.search(inside)
+            name = _CALL_NAME.search(inside)
             problems = (*more, NO_JSON)
             return [TextCall(_NAME, name and name[1], None, text[:end], start, start + end, problems=problems)]
         return [_add_problems(call, (*more, *unknown(call.name, self.names))) for call in calls]

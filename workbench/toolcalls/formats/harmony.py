@@ -127,8 +127,8 @@ class _HarmonyGrammar(PlainGrammar):
     def accepts(self, opener: Tag, head: str) -> bool | None:
         if _HEADER_FOLLOWS.match(head):
             return True
-        begun = _HEADER_BEGINS.match(head)
-        return None if begun and begun.end() == len(head) and len(head) < 210 else False
+        beginning = _HEADER_BEGINS.match(head)
+        return None if beginning and beginning.end() == len(head) and len(head) < 210 else False
 
     def step(self, block: Block, tag: Tag) -> int:
         state = _state(block)
@@ -168,8 +168,8 @@ class _HarmonyGrammar(PlainGrammar):
 def _is_in_string(block: Block, state: _HarmonyState, tag: Tag) -> bool:
     """True if a token found now is in a JSON string of the content."""
     if state.is_json is None:
-        begun = "".join(block.pieces[state.place[0] :])[state.place[1] :]
-        state.is_json = begun.lstrip()[:1] in ("{", "[", '"')
+        beginning = "".join(block.pieces[state.place[0] :])[state.place[1] :]
+        state.is_json = beginning.lstrip()[:1] in ("{", "[", '"')
         state.strings = StringWatch(*state.place)
     return state.is_json and state.strings.is_inside(block, tag)
 

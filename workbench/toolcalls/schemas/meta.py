@@ -90,8 +90,8 @@ def _types(pointer: str, value: JsonValue) -> Iterator[Issue]:
     names = value if isinstance(value, list) else [value]
     unknown = [name for name in names if not isinstance(name, str) or name.lower() not in TYPES]
     if unknown or not names:
-        shown = repr(unknown[0]) if unknown and isinstance(unknown[0], str) else _kind(unknown[0] if unknown else [])
-        yield _issue(pointer, "type", f"type is {shown}, which is not one of {', '.join(TYPES)}")
+        found = repr(unknown[0]) if unknown and isinstance(unknown[0], str) else _kind(unknown[0] if unknown else [])
+        yield _issue(pointer, "type", f"type is {found}, which is not one of {', '.join(TYPES)}")
 
 
 def _issue(pointer: str, keyword: str, message: str) -> Issue:

@@ -55,7 +55,7 @@ def variants(inspector: Inspector, index: int, request: HttpRequest | None = Non
 
 
 def select(
-    request_variants: Iterable[RequestVariant], names: Iterable[str], spoken: Collection[str] = ()
+    request_variants: Iterable[RequestVariant], names: Iterable[str], supported: Collection[str] = ()
 ) -> tuple[RequestVariant, ...]:
     """Variants by name, by family ("reasoning"), or all ("all").
 
@@ -73,12 +73,12 @@ def select(
         variant
         for variant in every
         if variant.name in selectors
-        or (any(_is_named(variant, name) for name in selectors) and _may_be_tried(variant, spoken))
+        or (any(_is_named(variant, name) for name in selectors) and _may_be_tried(variant, supported))
     )
 
 
-def _may_be_tried(variant: RequestVariant, spoken: Collection[str]) -> bool:
-    return not spoken or not variant.protocol or variant.protocol in spoken
+def _may_be_tried(variant: RequestVariant, supported: Collection[str]) -> bool:
+    return not supported or not variant.protocol or variant.protocol in supported
 
 
 def _is_named(variant: RequestVariant, name: str) -> bool:
