@@ -1,18 +1,21 @@
 """Asking every contract about one history of 500 messages, and converting it for those of other protocols.
 
-Peer: one inspection of the same request under its own contract. Beside it one JSON round trip of the same bytes.
-All figures are CPU time.
+Peer: one inspection of the same request under its own contract. Beside it one JSON round trip of the same bytes, and
+the calls of Python functions, which do not depend on how busy the machine is. All other figures are CPU time.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 
 from benchmarks.goals import reach
 from benchmarks.inspect import agent
+from workbench.cli import COLLECT_AFTER
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.wire.exchange import Exchange
@@ -39,8 +42,25 @@ def seconds(run: Callable[[], object]) -> float:
     return best
 
 
+def count_calls(run: Callable[[], object]) -> int:
+    """Calls of Python functions, those of a generator each time that it goes on."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
 def main() -> None:
-    """Print the ratios."""
+    """Print the ratios. Garbage is collected as rarely as in a command."""
+    gc.set_threshold(COLLECT_AFTER, 10, 10)
     asked = MemorySession("history", (history(),))
     body = asked.exchange(0).request.body.raw  # type: ignore[union-attr]
 
@@ -57,3 +77,4 @@ def main() -> None:
     print("  " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(r.verdict.value for r in rows).items()))
     print(f"  {whole:.2f} s CPU, {1000 * whole / len(rows):.0f} ms a contract")
     print(f"  {whole / own:.1f}× one inspection ({own:.3f} s), {whole / trip:.0f}× one JSON round trip")
+    print(f"  {count_calls(every):,} calls of functions")
