@@ -16,7 +16,7 @@ from workbench.safetext import cells
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views import LINK, Line, Span, hang, is_longer, join_lines, whole_facts
+from workbench.views import LINK, Line, Span, hang, is_longer, join_lines, plain, whole_facts
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key
@@ -90,6 +90,11 @@ class KeyBar(Bar):
     _hints: Sequence[Key] = ()
     _before = ""
     _is_running = False
+
+    @property
+    def text(self) -> str:
+        """The keys that are listed."""
+        return "".join(map(plain, self._lines))
 
     def show_keys(self, table: Sequence[Key], before: str = "") -> None:
         """Show keys of a table and those that work everywhere, as many as fit.

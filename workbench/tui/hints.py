@@ -14,6 +14,7 @@ from workbench.views import Line, Span, line
 if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
+    from textual.widget import Widget
 
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.keys import Key
@@ -58,17 +59,33 @@ def _fitting(found: Sequence[Key], width: int) -> Iterator[Span]:
 
 
 class HintBar(Bar):
-    """Lines that cover some of the screen until the next key: above the footer, or above the pane that is read."""
+    """Lines on empty rows above the footer, or one line in its place, until the next key."""
 
     DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; background: $panel; }"
 
 
-def rows_below(screen: Screen[Any], rows: int) -> int:
-    """Rows of a screen below its hints, which take this many: the footer, and a focused low pane with text there."""
-    view, height = screen.focused, screen.size.height
-    is_low = view is not None and view.region.bottom >= height - 1 and view.region.y > height // 3
-    is_covered = is_low and isinstance(view, LineView) and view.virtual_size.height > view.region.height - 1 - rows
-    return height - view.region.y if view and is_covered else 1
+def more_line(active: Sequence[ActiveKey], listed: str, width: int) -> Line:
+    """One line for a full screen: the keys that act or show something and are not in ``listed``, the footer's text."""
+    own = [each for each in active if each.key.keys and group(each.key) in (CHANGE, LOOK)]
+    new = [each for each in own if f" {each.key.show} {each.key.word} " not in f"{listed} "]
+    ranked = sorted(new, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
+    return line(Span(" more", "role strong", _HEAD), *_fitting([each.key for each in ranked], width - _HEAD - 1))
+
+
+def has_room(screen: Screen[Any], rows: int) -> bool:
+    """True if this many rows above the footer are empty, and not those of a low pane that is read."""
+    view, top = screen.focused, screen.size.height - 1 - rows
+    if view is not None and view.region.bottom > top and view.region.y > screen.size.height // 3:
+        return False
+    return all(_end_of_text(each) <= top for each in screen.query("LineView, Bar") if not isinstance(each, KeyBar))
+
+
+def _end_of_text(view: Widget) -> int:
+    """Row of the screen below the last text of a widget; 0 if it is not shown."""
+    if not view.region or not isinstance(view, LineView):
+        return view.region.bottom
+    shown = min(view.content_region.height, view.virtual_size.height - view.scroll_offset.y)
+    return view.content_region.y + shown
 
 
 class Hints:
@@ -110,9 +127,12 @@ class Hints:
             for key in rows
         ]
         lines = hint_lines(active, screen.size.width)
+        is_roomy = has_room(screen, len(lines))
+        if not is_roomy:
+            lines = [more_line(active, screen.query_one(KeyBar).text, screen.size.width)]
         bar = HintBar()
         bar.styles.height = len(lines)
-        bar.styles.margin = (0, 0, rows_below(screen, len(lines)), 0)
+        bar.styles.margin = (0, 0, int(is_roomy), 0)
         bar.show(lines)
         screen.mount(bar)
         if not self.app.is_headless:

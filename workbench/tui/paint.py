@@ -11,6 +11,7 @@ from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
 from textual.strip import Strip
+from textual.style import Style as ContentStyle
 
 from workbench import safetext
 from workbench.glyphs import ascii_only
@@ -79,9 +80,14 @@ def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
         room -= size
 
 
-def content(line: Line) -> Content:
-    """A line for the few places that do not accept strips (titles, notifications)."""
-    return Content("".join(safetext.visible(span.text) for span in line))
+def content(line: Line, style: StyleOf | None = None) -> Content:
+    """A line for the few places that do not accept strips (titles, notifications); ``style``: of spans with names."""
+    pieces = ((safetext.visible(span.text), span.style) for span in line)
+    if style is None:
+        return Content("".join(text for text, _ in pieces))
+    return Content.assemble(
+        *(Content.styled(text, ContentStyle.from_rich_style(style(names)) if names else "") for text, names in pieces)
+    )
 
 
 class AsciiFilter(LineFilter):

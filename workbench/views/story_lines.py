@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import replace
 from workbench.safetext import cells, clip, visible
 from workbench.views.lines import Line, Span, behind, line, wrap
 from workbench.views.parts import preview
@@ -50,11 +51,21 @@ def story_line(item: StoryItem, width: int, digits: int, *, is_open: bool | None
 
     Args:
         is_open: the items below are visible; None if there are none.
-        is_told: the full text follows below; then the line has none, unless it is all that it has.
+        is_told: the full text follows below; then the line has none, or its first row if the line has no label.
     """
-    words = _words(item, has_text=not is_told)
+    first, _ = _first_row(item, width, digits) if is_told else ("", "")
+    shown = replace(item, text=first) if first else item
+    words = _words(shown, has_text=not is_told)
     head = line(*_margin(item, width, digits), *_fold(is_open), *words)
     return _with_facts(head, _facts(item), width)
+
+
+def _first_row(item: StoryItem, width: int, digits: int) -> tuple[str, str]:
+    """The first row of a text and the others, for an item whose line has no label and has room; else ("", the text)."""
+    first, _, others = item.text.partition("\n")
+    room = width - _indent(item, width, digits) - 4 - cells(visible(_facts(item))) - 2
+    is_bare = item.kind in ("result", "text") and not item.is_failed
+    return (first, others) if is_bare and first and cells(visible(first)) <= room else ("", item.text)
 
 
 def _with_facts(head: Line, facts: str, width: int) -> Line:
@@ -77,7 +88,8 @@ def story_body(item: StoryItem, width: int, digits: int) -> list[Line]:
     room = width - cells(visible(facts)) - (2 if facts else 0)
     if "\n" not in item.text and len(item.text) < width and _columns(head) <= room:
         return []
-    return wrap(item.text, width, indent=min(indent, width // 2), most=MOST_LINES)
+    _, text = _first_row(item, width, digits)
+    return wrap(text.rstrip("\n"), width, indent=min(indent, width // 2), most=MOST_LINES) if text.strip() else []
 
 
 def _columns(head: Line) -> int:

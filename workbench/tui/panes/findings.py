@@ -89,7 +89,8 @@ class FindingsPane(Pane):
     def head(self, item: int, width: int) -> Line:
         finding = self.state.findings[item]
         is_provisional = self.state.is_provisional(finding.exchange)
-        return findings.finding_line(finding, is_open=item == self.cursor, is_provisional=is_provisional)
+        is_open = item == self.cursor or bool(self.lines_of.further.get(item))
+        return findings.finding_line(finding, is_open=is_open, is_provisional=is_provisional)
 
     def further(self, item: int, width: int) -> list[Line]:
         finding = self.state.findings[item]

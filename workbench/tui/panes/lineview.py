@@ -203,8 +203,11 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         fit_title(self)
+        before = self.virtual_size.height
         self.reload()
         self.show_item(self.cursor)
+        if self.styles.is_auto_height and self.virtual_size.height != before:
+            self.call_after_refresh(self.refresh, layout=True)  # Textual keeps the height of the layout under way
 
     def on_hide(self) -> None:
         self._had_focus = self.has_focus
@@ -288,7 +291,7 @@ def fit_title(view: LineView) -> None:
     shown = words if facts or more else ()
     if shown != view.shown_title:
         view.shown_title = shown
-        view.border_title = paint.content(shown)
+        view.border_title = paint.content(shown, view.style)
 
 
 def more_below(view: LineView) -> tuple[str, ...]:

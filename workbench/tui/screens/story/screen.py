@@ -200,9 +200,9 @@ def _legend(zoom: int, width: int) -> Line:
     words = " by conversation" if width >= 100 else ""
     part = f" · 1/{zoom} shown" if zoom > 1 else ""
     signs = [(SIGNS[""] * 2, "ok", "model"), (TOOLS * 2, "call", "tools"), (SIGNS["failed"] * 2, "error", "failed")]
-    signs += [(HERE, "accent", "selected"), ("2", "call", "calls at once")] if width >= 76 else []
+    signs += [(HERE, "accent", "selected"), ("2", "call", "calls at once")] if width >= 82 else []
     spans = [Span(f" Timeline{words}{part} ")]
     if width >= 54:
-        spans += [span for sign, style, word in signs for span in (Span(f" {sign} ", style), Span(word))]
+        spans += [span for sign, style, word in signs for span in (Span(f"  {sign} ", style), Span(word))]
         spans.append(Span(" "))
     return line(*spans)
