@@ -73,6 +73,7 @@ async def test_every_key_in_force_is_a_command() -> None:
         await driver.press("2")
         named = [key.id for _, key in driver.app.palette_actions(driver.screen)]
         assert {"wire.headers", "pane.down", "session.next-break", "global.suspend", "global.theme"} <= set(named)
+        assert not {"session.inspect", "session.follow", "session.breaks"} & set(named), "these would do nothing now"
         assert len(named) == len(set(named))
         assert "content-type" not in driver.text.lower()
         await driver.press("colon", *"headers", "enter")

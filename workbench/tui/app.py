@@ -331,7 +331,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     def palette_actions(self, screen: Screen[object]) -> list[tuple[DOMNode, keys.Key]]:
         """Every action in force on a screen with the node that has it, and those without a key."""
-        found = [(node, key) for node, rows in self.keys_in_force(screen) for key in rows]
+        found = [(node, key) for node, rows in self.useful_keys(screen) for key in rows]
         return [(node, key) for node, key in found if key.id != "global.palette"] + [(self, THEME)]
 
     def action_command_palette(self) -> None:
@@ -358,6 +358,12 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             ids = dict.fromkeys(binding.id for _, binding in node._bindings)
             if rows := [self.keymap.row(table[id]) for id in ids if id in table]:
                 yield node, rows
+
+    def useful_keys(self, screen: Screen[object]) -> Iterator[tuple[DOMNode, list[keys.Key]]]:
+        """The keys in force without those that would do nothing now, as the state of a screen says."""
+        for node, rows in self.keys_in_force(screen):
+            idle = getattr(getattr(node, "state", None), "idle_actions", ())
+            yield node, [row for row in rows if row.action not in idle]
 
     def action_suspend_process(self) -> None:
         """Suspend the app and return to the shell; only in a terminal."""

@@ -122,9 +122,7 @@ class Hints:
             return
         self._seen.add(kind)
         active = [
-            ActiveKey(key, distance)
-            for distance, (_, rows) in enumerate(self.app.keys_in_force(screen))
-            for key in rows
+            ActiveKey(key, distance) for distance, (_, rows) in enumerate(self.app.useful_keys(screen)) for key in rows
         ]
         lines = hint_lines(active, screen.size.width)
         is_roomy = has_room(screen, len(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,12 @@ class SessionState:
         self.name, self.damage, self.about = name, damage, about
         self._take(summaries)
         self.is_listed = True
+
+    @property
+    def idle_actions(self) -> Collection[str]:
+        """Actions of the session screen that would do nothing now: of a recording, and of a stopped inspection."""
+        live = () if self.is_live else ("follow", "breaks")
+        return (*live, *(() if self.is_paused else ("inspect",)))
 
     def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str], total: int = 0) -> None:
         """Update the list: the session has grown, or ended.

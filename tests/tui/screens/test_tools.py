@@ -48,7 +48,7 @@ async def tools_of(driver: Driver) -> ToolsScreen:
 async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
     async with showing(asking(DECLARED)) as driver:
         await tools_of(driver)
-        assert " changed of " in driver.text and "run by the provider: no schema" in driver.text
+        assert " need a change" in driver.text and "run by the provider: no schema" in driver.text
         await driver.press("g", "j")
         assert "/oneOf: oneOf is not allowed at the root" in driver.text and "accept it unchanged" in driver.text
         await driver.press("tab", "G")

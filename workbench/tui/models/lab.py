@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
-from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, progress_bar, wrap
+from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, join_lines, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -226,16 +227,19 @@ def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, wi
     for name in dict.fromkeys((*NAMES, *now, *before)):
         new, old = now.get(name), before.get(name)
         sign, style = _difference(new, old) if profile and last else (" ", "")
-        yield line(
-            Span(f"{sign} ", f"{style} strong"),
-            Span(name, "" if name in NAMES else "muted", FACT),
-            *(
-                (Span(fact_words(new), style or ("" if new is not None else "muted"), each), Span(" "))
-                if profile
-                else ()
-            ),
-            *((Span(fact_words(old), "" if profile is None and old is not None else "muted", each),) if last else ()),
+        told = [wrap(fact_words(new), each, style or ("" if new is not None else "muted"))] if profile else []
+        told += [wrap(fact_words(old), each, "" if profile is None and old is not None else "muted")] if last else []
+        yield from _fact_rows(
+            line(Span(f"{sign} ", f"{style} strong"), Span(name, "" if name in NAMES else "muted", FACT)), told, each
         )
+
+
+def _fact_rows(head: Line, columns: Sequence[Sequence[Line]], width: int) -> Iterator[Line]:
+    """A fact in as many rows as its longest value needs."""
+    for number, row in enumerate(zip_longest(*columns, fillvalue=())):
+        first = line(Span("", "", FACT + 2)) if number else head
+        spans = [Span("".join(span.text for span in part), part[0].style if part else "", width) for part in row]
+        yield line(*first, *join_lines([(each,) for each in spans], Span(" ")))
 
 
 def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:

@@ -18,7 +18,8 @@ class ReasoningContent(PaneContent):
     def __init__(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view
         self.ledger = exchange_view.detail.ledger
-        self.facts = (exchange_view.provisional_word, reasoning_summary(self.ledger), received_words(self.ledger))
+        new = f"{len(self.ledger.came_in):,} new" if self.ledger.came_in else ""
+        self.facts = (exchange_view.provisional_word, reasoning_summary(self.ledger), new)
 
     def count(self) -> int:
         return len(self.ledger.entries)

@@ -110,16 +110,28 @@ def tool_line(declared: ToolDeclaration, judgement: ToolJudgement | None) -> Lin
 def _tally(tally: Counter[str]) -> str:
     if tally["accepted"] == tally.total():
         return "accepted everywhere"
-    words = [f"{tally[verdict]:,} {verdict}" for verdict in ("changed", "refused") if tally[verdict]]
-    return f"{', '.join(words)} of {tally.total():,} providers"
+    numbers = ((tally["refused"], "refuses it", "refuse it"), (tally["changed"], "needs a change", "need a change"))
+    first, *others = [(f"{number:,}", one if number == 1 else many) for number, one, many in numbers if number]
+    further = "".join(f", {number} {does}" for number, does in others)
+    return f"{first[0]} of {count(tally.total(), 'provider')} {first[1]}{further}"
 
 
-def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> Line:
-    """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign."""
-    sign, style = SCHEMA_SIGNS[judged_schema.verdict]
+def _reason(judged_schema: JudgedSchema) -> str:
+    """First reason of a verdict; empty without one."""
     first = next((i for i in judged_schema.issues if i.effect == "refused"), next(iter(judged_schema.issues), None))
     where = f"{first.pointer}: " if first and first.pointer else ""
-    reason = f"{where}{first.message}" if first else ""
+    return f"{where}{first.message}" if first else ""
+
+
+def dialect_line(judged_schema: JudgedSchema, above: JudgedSchema | None, width: int, *, is_here: bool) -> Line:
+    """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign.
+
+    ``above``: the dialect in the line above, whose reason is not repeated; None if there is none.
+    """
+    sign, style = SCHEMA_SIGNS[judged_schema.verdict]
+    reason = _reason(judged_schema)
+    if above and reason == _reason(above) and judged_schema.verdict == above.verdict:
+        reason = reason and "the same"
     is_roomy = width >= ROOMY
     return line(
         Span(f"{sign} ", style),

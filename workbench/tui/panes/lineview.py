@@ -203,11 +203,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         fit_title(self)
-        before = self.virtual_size.height
-        self.reload()
+        reload_in_new_size(self)
         self.show_item(self.cursor)
-        if self.styles.is_auto_height and self.virtual_size.height != before:
-            self.call_after_refresh(self.refresh, layout=True)  # Textual keeps the height of the layout under way
 
     def on_hide(self) -> None:
         self._had_focus = self.has_focus
@@ -272,12 +269,24 @@ def paint_row(view: LineView, y: int) -> Strip:
     line = view.lines_of.line(view, item, inside)
     if view.finder.needle:
         line = mark_matches(line, view.finder.needle, "match here" if item == view.cursor else "match")
+    signs, under = view.signs(item, inside), background(view, item, inside)
     is_last = y == view.content_region.height - 1 and not view.styles.border_top[0]
     more = more_below(view)[0] if is_last else ""  # a list with a border says it there
-    shown = paint.strip(
-        (*view.signs(item, inside), *line), width - len(more), view.style, background(view, item, inside)
-    )
+    if more and line_columns(line) + GUTTER + len(more) > width:
+        signs, more = (Span("↓" + signs[0].text[1:], "accent"), *signs[1:]), ""
+    shown = paint.strip((*signs, *line), width - len(more), view.style, under)
     return Strip.join((shown, paint.strip((Span(more, "accent"),), len(more), view.style))) if more else shown
+
+
+def reload_in_new_size(view: LineView) -> None:
+    """Measure a list again; if its height follows its lines, it is laid out once more.
+
+    Textual keeps the height of the layout under way, which was that of the lines in the size before.
+    """
+    before = view.virtual_size.height
+    view.reload()
+    if view.styles.is_auto_height and view.virtual_size.height != before:
+        view.call_after_refresh(view.refresh, layout=True)
 
 
 def fit_title(view: LineView) -> None:

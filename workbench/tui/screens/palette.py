@@ -99,7 +99,7 @@ class PaletteScreen(ModalScreen[int | None]):
         with Vertical(id="palette"):
             yield Input(placeholder="type a word: edit, send, diff …", restrict=SHOWABLE, id="wanted")
             yield PalettePane()
-        yield Ways(("type", "find"), ("down", "choose"), ("enter", "run"), ("esc", "cancel"))
+        yield Ways(("type", "find"), ("↓", "choose"), ("enter", "run"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.app.clear_notifications()

@@ -65,7 +65,8 @@ class EventsPane(StreamPane):
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.stream
-        return self.stream.details(item, width, max(3, self.size.height // 2))
+        room = self.content_region.height - self.count()
+        return self.stream.details(item, width, max(3, room, self.size.height // 2))
 
     def find(self, wanted: str, start: int, step: int) -> int | None:
         """Next event that contains the text; None if there is none."""
