@@ -8,7 +8,7 @@ from functools import lru_cache
 SIGNS: Mapping[str, str] = dict(
     zip(
         "✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈▾›▁▂▃▅▆▇",
-        "xv-/*o+=%M#:>)|$~:--<^>v!@&?\"\"''+`-sot.#=vH~v>_.-=+#",
+        "xv-%*o+<:M#;>)|$~:--<^>\\/m&?\"\"''+`-sot.@=\\H~\\\"_.-=+@",
         strict=True,
     )
 )
@@ -22,7 +22,7 @@ _FRAMES = {
     **dict.fromkeys("━═▀▄", "="),
     **dict.fromkeys("┃║▎▏▊▋▕▐", "|"),
     **dict.fromkeys("╭╮╰╯┌┐└┘╔╗╚╝┏┓┗┛├┤┬┴┼┝┥┰┸", "+"),
-    **dict.fromkeys("█▆▇▅", "#"),
+    **dict.fromkeys("█▆▇▅", "@"),
     **dict.fromkeys("▂▃▖▗▘▝▛▜▙▟", " "),
 }
 
