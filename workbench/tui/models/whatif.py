@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
-NAME, NARROW_NAME = 27, 19
+NAME, NARROW_NAME = 28, 19
 """Columns of a variant's name, and in a narrow list."""
 
 LEAST_CELL, MOST_CELL = 18, 60
@@ -105,7 +105,7 @@ def row(
 ) -> Line:
     """A variant with its outcome at each target; True for an outcome that is still awaited."""
     style = "strong" if variant.request else "muted"
-    spans = [Span(f"{variant.name} ", style, name_width(width))]
+    spans = [Span(variant.name, style, name_width(width) - 1), Span(" ")]
     each = cell_width(width, shown)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))

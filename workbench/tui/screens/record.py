@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
-UPSTREAMS = "anthropic · openai groq · https://host/v1 · mine=https://host/v1 · sim:deepseek"
+UPSTREAMS = "anthropic · openai groq · https://host/v1 · name=URL · sim:deepseek"
 """What can be typed as upstreams."""
 
 
