@@ -93,8 +93,8 @@ async def test_the_wire_is_searched_for_what_the_bytes_mean_laid_out_or_not() ->
         await driver.press("2", "r", "slash", *'café "au', "enter")
         await found(driver, 1)
         wire = driver.screen.wire
-        await until(driver.pilot, lambda: wire.byte > 100_000 and "match 1 of 1" in driver.text)
-        assert wire.rows and wire.rows.body[wire.byte :].startswith(b'caf\\u00e9 \\"au lait')
+        await until(driver.pilot, lambda: wire.position > 100_000 and "match 1 of 1" in driver.text)
+        assert wire.rows and wire.rows.body[wire.position :].startswith(b'caf\\u00e9 \\"au lait')
         await until(driver.pilot, lambda: "au lait" in driver.text)
 
 

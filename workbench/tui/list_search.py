@@ -77,7 +77,7 @@ class ListSearch:
         self.wanted = wanted
         if wanted:
             self._is_moving = True
-            self._work = self.view.search(wanted)
+            self._work = self.view.finder.begin(wanted)
             self._search_slice(self._work)
         self._say()
 
@@ -85,7 +85,7 @@ class ListSearch:
         """End the search, and remove its marks."""
         if self._timer:
             self._timer.stop()
-        self.view.end_search()
+        self.view.finder.end()
         self._work = self._timer = None
         self.wanted, self.found = "", []
         self._changed()
@@ -112,7 +112,7 @@ class ListSearch:
         self._show()
 
     def _show(self) -> None:
-        self.view.show_matches()
+        self.view.finder.show()
         beyond = bisect_left(self.found, self._origin)
         if self._is_moving and (beyond < len(self.found) or not self.is_busy):
             self._is_moving = False

@@ -157,13 +157,13 @@ async def test_a_click_moves_and_a_second_one_enters() -> None:
 async def test_lines_are_found_by_their_text() -> None:
     app = Host(30)
     async with app.run_test(size=(40, 12)):
-        assert [n for n, _ in app.view.search("item 2") if n is not None] == [2, *range(20, 30)]
+        assert [n for n, _ in app.view.finder.begin("item 2") if n is not None] == [2, *range(20, 30)]
         assert app.view.finder.needle
         app.view.go_to(25)
         assert app.view.position == 25
-        app.view.end_search()
+        app.view.finder.end()
         assert app.view.finder.needle is None
-        assert [n for n, _ in app.view.search("ITEM 2") if n is not None] == []  # a capital means this case
+        assert [n for n, _ in app.view.finder.begin("ITEM 2") if n is not None] == []  # a capital means this case
 
 
 async def test_shrinking_keeps_the_cursor_in_sight() -> None:

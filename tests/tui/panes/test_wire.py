@@ -48,7 +48,7 @@ async def test_search_works_in_every_way() -> None:
         for keys in ((), ("v",), ("v",)):
             await driver.press("2", *keys, "g", "slash", *"toolu_01Parser", "enter")
             await until(driver.pilot, lambda: wire.marks.match)
-            assert wire.rows and wire.rows.body[wire.byte :].startswith(b"toolu_01Parser"), title(driver)
+            assert wire.rows and wire.rows.body[wire.position :].startswith(b"toolu_01Parser"), title(driver)
             assert any("match" in s.style for s in wire.head(wire.cursor, 200)), title(driver)
             await driver.press("escape")
             await until(driver.pilot, lambda: not wire.marks.match)
@@ -58,11 +58,11 @@ async def test_in_hex_the_cursor_goes_byte_by_byte() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.press("2", "v", "v", "g", "j", "j", "l", "l", "l", "j", "h")
         wire = driver.screen.wire
-        row, column = divmod(wire.byte, 16)
+        row, column = divmod(wire.position, 16)
         assert row == 1
-        assert f"byte {wire.byte}" in title(driver)
+        assert f"byte {wire.position}" in title(driver)
         await driver.press(*["h"] * (column + 1))
-        assert wire.byte == 15  # on the row before
+        assert wire.position == 15  # on the row before
 
 
 async def test_an_unusual_character_is_named() -> None:
@@ -77,9 +77,9 @@ async def test_an_unusual_character_is_named() -> None:
             for _ in range(40):
                 if "U+200B" in title(driver):
                     break
-                before = driver.screen.wire.byte
+                before = driver.screen.wire.position
                 await driver.press("l")
-                if driver.screen.wire.byte == before:
+                if driver.screen.wire.position == before:
                     await driver.press("j")
             assert words in title(driver)
 
@@ -121,7 +121,7 @@ async def test_a_megabyte_can_be_looked_at_in_every_way() -> None:
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (80, 24)) as driver:
         await driver.press("2", "r", "v", "v", "G")
         wire = driver.screen.wire
-        assert wire.rows and wire.byte > len(body) - 16
+        assert wire.rows and wire.position > len(body) - 16
         await driver.press("v")
         await until(driver.pilot, lambda: wire.rows and wire.rows.is_done)
-        assert wire.byte > len(body) - 16
+        assert wire.position > len(body) - 16

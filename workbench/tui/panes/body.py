@@ -19,7 +19,7 @@ from workbench.tui import keys
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import Marks, Range, RowTable, StyledSpans, is_json
 from workbench.tui.models.wire import BodySearch
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.lineview import ItemSearch, LineView
 from workbench.views import Line, Span, wrap
 
 AT_ONCE = 64 * 1024
@@ -112,6 +112,26 @@ def finished_rows(rows: RowTable, *, is_done: bool) -> int:
     return len(rows) if is_done else max(0, len(rows) - 1)
 
 
+class BodyFinder(ItemSearch):
+    """Search in all bytes, laid out or not; also for the text as JSON writes it."""
+
+    def __init__(self, pane: BodyPane) -> None:
+        super().__init__(pane)
+        self.pane = pane
+        self._body_search: BodySearch | None = None
+
+    def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        self._body_search = BodySearch(wanted)
+        return self._body_search.run(self.pane.body, None)
+
+    def show(self) -> None:
+        self.pane.set_marks("match", tuple(self._body_search.spans) if self._body_search else ())
+
+    def end(self) -> None:
+        self._body_search = None
+        self.show()
+
+
 class BodyPane(LineView):
     """Pane of bytes that are not part of the open exchange."""
 
@@ -123,10 +143,10 @@ class BodyPane(LineView):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.bytes = ByteRows(self)
-        self._body = b""
+        self.body = b""
         self._is_whole = False
         self._byte = 0
-        self._matches: BodySearch | None = None
+        self.finder = BodyFinder(self)
         self._marks: Marks = ()
         self._awaited: int | None = None
 
@@ -138,22 +158,22 @@ class BodyPane(LineView):
             marks: styled ranges of it.
             why: text shown if it is empty.
         """
-        self._body, self._marks, self.why = body, marks, why
+        self.body, self._marks, self.why = body, marks, why
         self.cursor = 0
         self._lay_out()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
     def mark_range(self, spans: tuple[Range, ...]) -> None:
         """Highlight ranges and scroll to the first."""
-        self._mark("lit", tuple(sorted(spans)))
+        self.set_marks("lit", tuple(sorted(spans)))
         self._awaited = spans[0][0] if spans else None
         self._reveal()
 
     def _lay_out(self) -> None:
         self.bytes.clear()
-        if self._body:
-            rows = LaidOut(self._body, self.text_width, is_json=is_json(self._body), is_whole=self._is_whole)
-            self.bytes.make(rows, len(self._body))
+        if self.body:
+            rows = LaidOut(self.body, self.text_width, is_json=is_json(self.body), is_whole=self._is_whole)
+            self.bytes.make(rows, len(self.body))
         self.reload()
         self._reveal()
 
@@ -194,23 +214,11 @@ class BodyPane(LineView):
         start, end = self.rows.bounds(self.cursor)
         return self._byte if start <= self._byte < end else start
 
-    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """Search all bytes, laid out or not; also for the text as JSON writes it."""
-        self._matches = BodySearch(wanted)
-        return self._matches.run(self._body, None)
-
-    def show_matches(self) -> None:
-        self._mark("match", tuple(self._matches.spans) if self._matches else ())
-
     def go_to(self, position: int) -> None:
         self._byte = self._awaited = position
         self._reveal()
 
-    def end_search(self) -> None:
-        self._matches = None
-        self._mark("match", ())
-
-    def _mark(self, style: str, spans: tuple[Range, ...]) -> None:
+    def set_marks(self, style: str, spans: tuple[Range, ...]) -> None:
         """Replace the ranges of one style."""
         self._marks = (*(m for m in self._marks if m.style != style), StyledSpans(style, spans))
         self.refresh()

@@ -155,14 +155,6 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         """Item under the cursor."""
         return self.cursor
 
-    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """Begin a search, and mark the matches. Yields steps: (position of a match or None, share searched)."""
-        return self.finder.begin(wanted)
-
-    def show_matches(self) -> None:
-        """Paint again: more matches were found."""
-        self.refresh()
-
     def go_to(self, position: int) -> None:
         """Put the cursor on a match, without a ``CursorMove``; an item with the match inside is opened."""
         finder = self.finder
@@ -172,11 +164,6 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.reload()
         self.move_to(position, center=True)
         self.call_after_refresh(self.show_item, position, center=True)  # what is opened just now has no room yet
-
-    def end_search(self) -> None:
-        """Remove all marks of the search."""
-        self.finder.needle = None
-        self.refresh()
 
     @property
     def text_width(self) -> int:
@@ -468,7 +455,7 @@ WHOLE = 10_000
 
 
 class ItemSearch:
-    """Searches for a text in the lines of a list.
+    """Searches for a text in the lines of a list. A list with other places than items has a search of its own.
 
     Attributes:
         needle: pattern of the text; None without a search.
@@ -481,6 +468,15 @@ class ItemSearch:
     def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """Begin a search. Yields steps: (item that contains the text or None, share of the list searched)."""
         return self._matches(self.set_needle(wanted))
+
+    def show(self) -> None:
+        """Paint again: more matches were found."""
+        self.view.refresh()
+
+    def end(self) -> None:
+        """Remove all marks of the search."""
+        self.needle = None
+        self.view.refresh()
 
     def set_needle(self, wanted: str) -> re.Pattern[str]:
         """Set the text of the search; a capital letter in it matches case."""

@@ -9,11 +9,25 @@ from textual.message import Message
 
 from workbench.tui import keys
 from workbench.tui.models.time_lanes import TimeMap, TimeWindow, lane_line, window_of
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.lineview import ItemSearch, LineView
 from workbench.views import Line, Story, StoryItem, story_body, story_digits, story_line, wrap
 
 MOST_ZOOM = 4096
 """Smallest part of the session that the timeline shows: one in so many."""
+
+
+class StorySearch(ItemSearch):
+    """Search in all items of a story, the hidden ones too."""
+
+    def __init__(self, pane: StoryPane) -> None:
+        super().__init__(pane)
+        self.pane = pane
+
+    def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        needle, items = self.set_needle(wanted), self.pane.story.items
+        for number, item in enumerate(items):
+            is_found = needle.search(f"{item.label}\n{item.text}\n{item.note}")
+            yield number if is_found else None, number / len(items)
 
 
 class StoryPane(LineView):
@@ -29,6 +43,7 @@ class StoryPane(LineView):
         self.toggled: frozenset[int] = frozenset()
         self._shown: list[int] = []
         self._digits = 1
+        self.finder = StorySearch(self)
 
     def show(self, story: Story, why: str = "") -> None:
         """Show another story; folds and the cursor keep their items if it has only grown."""
@@ -85,13 +100,6 @@ class StoryPane(LineView):
     @property
     def position(self) -> int:
         return self.number or 0
-
-    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        self.finder.begin(wanted)
-        needle, items = self.finder.needle, self.story.items
-        for number, item in enumerate(items):
-            is_found = needle is not None and needle.search(f"{item.label}\n{item.text}\n{item.note}")
-            yield number if is_found else None, number / len(items)
 
     def go_to(self, position: int) -> None:
         self.reveal(position)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.timeline import row_line
-from workbench.tui.panes.lineview import WHOLE
+from workbench.tui.panes.lineview import WHOLE, ItemSearch
 from workbench.tui.panes.pane import Pane
 from workbench.tui.session_folds import SessionFolds
 from workbench.tui.state import SessionState
@@ -15,6 +15,20 @@ from workbench.views import Line, count, plain, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
+
+
+class TimelineSearch(ItemSearch):
+    """Search in all exchanges, folded or not; places are positions in the list."""
+
+    def __init__(self, pane: TimelinePane) -> None:
+        super().__init__(pane)
+        self.pane = pane
+
+    def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        needle, total = self.set_needle(wanted), len(self.pane.state.visible)
+        for position in range(total):
+            is_found = needle.search(plain(self.pane.row_line(position, WHOLE)))
+            yield position if is_found else None, position / total
 
 
 class TimelinePane(Pane):
@@ -27,6 +41,7 @@ class TimelinePane(Pane):
         self._under_cursor = 0
         self.note_line: Callable[[str], Line] = lambda exchange: ()
         self.folds = SessionFolds(state, lambda exchange: bool(self.note_line(exchange)))
+        self.finder = TimelineSearch(self)
 
     def on_mount(self) -> None:
         self.grew()
@@ -78,14 +93,6 @@ class TimelinePane(Pane):
     def position(self) -> int:
         return self.folds.rows.position_at(self.cursor)
 
-    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """Search all exchanges, folded or not."""
-        needle = self.finder.set_needle(wanted)
-        total = len(self.state.visible)
-        for position in range(total):
-            is_found = needle.search(plain(self._row_line(position, WHOLE)))
-            yield position if is_found else None, position / total
-
     def go_to(self, position: int) -> None:
         """Put the cursor on a match; a run that contains it is unfolded."""
         visible = self.state.visible
@@ -99,9 +106,10 @@ class TimelinePane(Pane):
 
     def head(self, item: int, width: int) -> Line:
         run = self.folds.rows.run_at(item)
-        return self.folds.line_of(run) if run else self._row_line(self.folds.rows.position_at(item), width)
+        return self.folds.line_of(run) if run else self.row_line(self.folds.rows.position_at(item), width)
 
-    def _row_line(self, position: int, width: int) -> Line:
+    def row_line(self, position: int, width: int) -> Line:
+        """The line of an exchange."""
         state = self.state
         index = state.visible[position]
         digits = len(str(state.total))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import CONTINUES, RowTable, StyledSpans
-from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span
+from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, byte_range, event_range
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.selection import Spans
+    from workbench.tui.selection import ExchangeSelection, Spans
 
 SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
 """Style of a mark → its sign in the gutter, the more important first; a finding has its own column."""
@@ -140,6 +140,15 @@ class WireMarks:
     match: Spans = ()
     shown: tuple[StyledSpans, ...] = ()
     _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
+
+    def select(self, selection: ExchangeSelection | None) -> None:
+        """Mark the bytes and stream events of the selection; None if it is on the other side."""
+        self.lit, self.events = (selection.spans, selection.events) if selection else ((), ())
+
+    @property
+    def selected(self) -> str:
+        """The selection in words: its events, or its bytes; empty without one."""
+        return event_range(self.events) if self.events else byte_range(self.lit)
 
     def paint(self, exchange_view: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
         """Sort the marks of a side for painting; ``is_received``: matches only, for the bytes as received."""

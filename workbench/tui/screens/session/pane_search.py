@@ -111,7 +111,7 @@ class PaneSearch:
         self._origin = self._origin if move_from is None else move_from
         self._is_moving = move_from is not None
         if wanted:
-            self._work = view.search(wanted)
+            self._work = view.finder.begin(wanted)
             self._search_slice(self._work)
         self._say()
 
@@ -120,7 +120,7 @@ class PaneSearch:
         if self._timer:
             self._timer.stop()
         if self.view:
-            self.view.end_search()
+            self.view.finder.end()
         self._work = self._timer = None
         self.wanted, self.found, self._elsewhere = "", [], []
 
@@ -155,11 +155,11 @@ class PaneSearch:
                 if pane is self.view:
                     continue
                 until, many = time.monotonic() + SLICE_SECONDS, 0
-                for place, _ in pane.search(self.wanted):
+                for place, _ in pane.finder.begin(self.wanted):
                     many += place is not None
                     if time.monotonic() > until:
                         break
-                pane.end_search()
+                pane.finder.end()
                 holding += [(name, many)] if many else []
         return holding
 
@@ -193,7 +193,7 @@ class PaneSearch:
 
     def _show(self) -> None:
         assert self.view
-        self.view.show_matches()
+        self.view.finder.show()
         beyond = bisect_left(self.found, self._origin)
         if self._is_moving and (beyond < len(self.found) or not self.is_busy):
             self._is_moving = False
