@@ -9,6 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, still, until
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
 
@@ -102,9 +103,13 @@ async def test_it_starts_and_takes_keys_without_room(place: str, size: tuple[int
         assert len(screen_text(app).split("\n")) == size[1]
 
 
-async def test_no_room_is_said() -> None:
+async def test_no_room_is_said_and_a_pane_has_the_height_of_its_lines_after_a_resize() -> None:
     app = WorkbenchApp(samples.example(samples.LOST_REASONING))
     async with app.run_test(size=(39, 14)) as pilot:
         await until(pilot, lambda: "40 columns and 15 lines" in screen_text(app))
         await pilot.resize_terminal(40, 15)
         await until(pilot, lambda: "40 columns" not in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, SessionScreen) and app.screen.state.is_done)
+        findings = app.screen.query_one("#findings", FindingsPane)
+        await pilot.resize_terminal(160, 50)
+        await until(pilot, lambda: findings.region.height == max(10, findings.virtual_size.height + 1))
