@@ -8,7 +8,7 @@ from functools import lru_cache
 SIGNS: Mapping[str, str] = dict(
     zip(
         "✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈▾›▁▂▃▅▆▇",
-        "xv-%*o+<:M#;>)|$~:--<^>\\/m&?\"\"''+`-sot.@=\\H~\\\"_.-=+@",
+        'xv-%*o+<:M#;>)|$~:--<^>\\/m&?""\'\'+`-sot.@=\\H~\\"_.-=+@',
         strict=True,
     )
 )
