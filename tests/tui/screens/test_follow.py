@@ -75,13 +75,13 @@ async def test_the_opened_exchange_grows_in_place(recorder: Recorder) -> None:
         screen.wire.show_side("response")
         wire.move_to(100)
         await driver.press("j")
-        here = (wire.cursor, wire.byte, wire.scroll_offset, screen.pointer.selection)
+        here = (wire.cursor, wire.position, wire.scroll_offset, screen.pointer.selection)
         assert wire.scroll_offset.y > 0
         assert screen.opened
         before = len(screen.opened.decoded.events)
         recorder.streams(seq, *(delta(f"more {n} ") for n in range(90)))
         await until(driver.pilot, lambda: screen.opened and len(screen.opened.decoded.events) == before + 90)
-        assert (wire.cursor, wire.byte, wire.scroll_offset) == here[:3]
+        assert (wire.cursor, wire.position, wire.scroll_offset) == here[:3]
         assert screen.pointer.selection and here[3] and screen.pointer.selection.pointer == here[3].pointer
         await driver.press("G")
         assert wire.cursor == wire.count() - 1

@@ -46,7 +46,7 @@ async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
         screen.contracts.move_to(screen.order.row_of(screen.worklist.subjects.index("openai")))
         await driver.press("k", "j")
         assert "Request · as openai-chat" in driver.text
-        assert b'"tool_calls"' in screen.body._body
+        assert b'"tool_calls"' in screen.body.body
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)])

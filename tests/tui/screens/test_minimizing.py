@@ -55,7 +55,7 @@ async def test_the_panes_take_turns_where_there_is_little_room() -> None:
         await driver.press("tab")
         assert screen.smallest.has_focus and '"toolu_01Tests"' in driver.text
         await driver.press("tab")
-        assert screen.whole.has_focus and "src/parser.py" in screen.whole._body.decode()
+        assert screen.whole.has_focus and "src/parser.py" in screen.whole.body.decode()
         await driver.press("tab")
         assert screen.edits.has_focus
         await hold(driver, "minimise")

@@ -292,13 +292,13 @@ async def test_search_walks_through_matches_and_is_left() -> None:
         await driver.press("2", "g", "slash", *"toolu", "enter")
         await until(driver.pilot, lambda: driver.screen.pane_search.found and not driver.screen.pane_search.is_busy)
         wire = driver.screen.wire
-        at = wire.byte
+        at = wire.position
         assert wire.rows is not None
         assert wire.rows.body[at : at + 5] == b"toolu"
         await driver.press("n")
-        assert wire.byte > at
+        assert wire.position > at
         await driver.press("N")
-        assert wire.byte == at
+        assert wire.position == at
         await driver.press("escape", "]")
         assert "no further break" in driver.text
 
@@ -398,7 +398,7 @@ async def test_a_big_body_is_laid_out_without_waiting_for_it() -> None:
             await driver.press("j" if driver.pane("ir").cursor < 3 else "k")
         await until(driver.pilot, lambda: wire.rows and wire.rows.is_done)
         await driver.press("2", "G")
-        assert wire.byte > len(json.dumps(request)) - 100
+        assert wire.position > len(json.dumps(request)) - 100
         assert isinstance(wire, WirePane)
 
 
