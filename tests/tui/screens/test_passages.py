@@ -31,8 +31,8 @@ async def test_both_bodies_are_side_by_side_and_the_lost_part_is_marked() -> Non
         (marks,) = [mark for mark in screen.returned._marks if mark.style == "doubtful"]
         assert isinstance(marks, StyledSpans)
         ((first, last),) = marks.spans
-        assert screen.returned._body[first:last].startswith(b'{"temperature": 21')
-        assert b'"content": "mild"' in screen.told._body
+        assert screen.returned.body[first:last].startswith(b'{"temperature": 21')
+        assert b'"content": "mild"' in screen.told.body
         await hold(driver, "tool results of a server")
 
 

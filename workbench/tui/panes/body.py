@@ -19,7 +19,8 @@ from workbench.tui import keys
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import Marks, Range, RowTable, StyledSpans, is_json
 from workbench.tui.models.wire import BodySearch
-from workbench.tui.panes.lineview import ItemSearch, LineView
+from workbench.tui.panes.item_search import ItemSearch
+from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, wrap
 
 AT_ONCE = 64 * 1024

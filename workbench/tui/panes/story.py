@@ -9,7 +9,8 @@ from textual.message import Message
 
 from workbench.tui import keys
 from workbench.tui.models.time_lanes import TimeMap, TimeWindow, lane_line, window_of
-from workbench.tui.panes.lineview import ItemSearch, LineView
+from workbench.tui.panes.item_search import ItemSearch
+from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Story, StoryItem, story_body, story_digits, story_line, wrap
 
 MOST_ZOOM = 4096

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.timeline import row_line
-from workbench.tui.panes.lineview import WHOLE, ItemSearch
+from workbench.tui.panes.item_search import WHOLE, ItemSearch
 from workbench.tui.panes.pane import Pane
 from workbench.tui.session_folds import SessionFolds
 from workbench.tui.state import SessionState

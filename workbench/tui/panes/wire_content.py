@@ -146,7 +146,7 @@ class WireMarks:
         self.lit, self.events = (selection.spans, selection.events) if selection else ((), ())
 
     @property
-    def selected(self) -> str:
+    def selection_words(self) -> str:
         """The selection in words: its events, or its bytes; empty without one."""
         return event_range(self.events) if self.events else byte_range(self.lit)
 

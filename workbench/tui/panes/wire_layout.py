@@ -124,7 +124,7 @@ class WireLayout:
         side = f"{pane.side} {pane.opened.index + 1}"
         length = size(len(pane.rows.body) if pane.rows else 0)
         here, progress, name = pane.byte_cursor.words(), pane.bytes.progress, content.view.name
-        selected = "" if content.is_received else pane.marks.selected
+        selected = "" if content.is_received else pane.marks.selection_words
         if content.is_first_view:
             return (side, here, selected, progress, length, name)
         return (side, name, here, selected, progress, length)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.wire import BodySearch
-from workbench.tui.panes.lineview import ItemSearch
+from workbench.tui.panes.item_search import ItemSearch
 from workbench.views import RESPONSE
 
 if TYPE_CHECKING:
