@@ -44,8 +44,8 @@ def hint_lines(active: Sequence[ActiveKey], width: int) -> list[Line]:
     lines = []
     for title, word in GROUPS.items():
         own = [each for each in active if each.key.keys and group(each.key) == title]
-        ranked = sorted(own, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
-        spans = list(_fitting([each.key for each in ranked], width - _HEAD - 1))
+        by_rank = sorted(own, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
+        spans = list(_fitting([each.key for each in by_rank], width - _HEAD - 1))
         lines += [line(Span(f" {word}", "role strong", _HEAD), *spans)] if spans else []
     return lines
 
@@ -64,12 +64,12 @@ class HintBar(Bar):
     DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; background: $panel; }"
 
 
-def more_line(active: Sequence[ActiveKey], listed: str, width: int) -> Line:
-    """One line for a full screen: the keys that act or show something and are not in ``listed``, the footer's text."""
+def more_line(active: Sequence[ActiveKey], footer: str, width: int) -> Line:
+    """One line for a full screen: the keys that act or show something and are not in the ``footer``'s text."""
     own = [each for each in active if each.key.keys and group(each.key) in (CHANGE, LOOK)]
-    new = [each for each in own if f" {each.key.show} {each.key.word} " not in f"{listed} "]
-    ranked = sorted(new, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
-    return line(Span(" more", "role strong", _HEAD), *_fitting([each.key for each in ranked], width - _HEAD - 1))
+    new = [each for each in own if f" {each.key.show} {each.key.word} " not in f"{footer} "]
+    by_rank = sorted(new, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
+    return line(Span(" more", "role strong", _HEAD), *_fitting([each.key for each in by_rank], width - _HEAD - 1))
 
 
 def has_room(screen: Screen[Any], rows: int) -> bool:

@@ -227,10 +227,10 @@ def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, wi
     for name in dict.fromkeys((*NAMES, *now, *before)):
         new, old = now.get(name), before.get(name)
         sign, style = _difference(new, old) if profile and last else (" ", "")
-        told = [wrap(fact_words(new), each, style or ("" if new is not None else "muted"))] if profile else []
-        told += [wrap(fact_words(old), each, "" if profile is None and old is not None else "muted")] if last else []
+        columns = [wrap(fact_words(new), each, style or ("" if new is not None else "muted"))] if profile else []
+        columns += [wrap(fact_words(old), each, "" if profile is None and old is not None else "muted")] if last else []
         yield from _fact_rows(
-            line(Span(f"{sign} ", f"{style} strong"), Span(name, "" if name in NAMES else "muted", FACT)), told, each
+            line(Span(f"{sign} ", f"{style} strong"), Span(name, "" if name in NAMES else "muted", FACT)), columns, each
         )
 
 

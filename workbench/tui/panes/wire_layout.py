@@ -35,15 +35,15 @@ class WireLayout:
 
     def catch_up(self) -> None:
         """Lay out new bytes, after the earlier ones are laid out."""
-        pane, rows, opened = self.pane, self.pane.rows, self.pane.opened
-        if opened is None or not pane.bytes.is_done:
+        pane, rows, exchange_view = self.pane, self.pane.rows, self.pane.opened
+        if exchange_view is None or not pane.bytes.is_done:
             return
-        body = wire.body_of(opened.decoded, pane.side)
+        body = wire.body_of(exchange_view.decoded, pane.side)
         if rows and rows.body == body:
             return
         cursor, is_at_end = pane.cursor, pane.cursor == pane.count() - 1
         if rows is None or not rows.can_grow or not body.startswith(rows.body):
-            self.show(opened)
+            self.show(exchange_view)
         else:
             known = len(rows.body)
             rows.grow(body)
@@ -117,14 +117,14 @@ class WireLayout:
         return (*pane.content.event_number(pane.rows, row), *pane.rows.line(row, marks))
 
     def facts(self) -> tuple[str, ...]:
-        """Facts for the title: the side, the view, what is selected, and the number of bytes."""
+        """Facts for the title: the side, the view, the selection, and the number of bytes."""
         pane, content = self.pane, self.pane.content
         if pane.opened is None:
             return ()
         side = f"{pane.side} {pane.opened.index + 1}"
         length = size(len(pane.rows.body) if pane.rows else 0)
         here, progress, name = pane.byte_cursor.words(), pane.bytes.progress, content.view.name
-        selected = "" if content.is_received else pane.marks.selection_words
+        selection = "" if content.is_received else pane.marks.selection_words
         if content.is_first_view:
-            return (side, here, selected, progress, length, name)
-        return (side, name, here, selected, progress, length)
+            return (side, here, selection, progress, length, name)
+        return (side, name, here, selection, progress, length)

@@ -116,8 +116,8 @@ class AnswerScreen(Screen[bool]):
         trial = shown.trial if shown else None
         findings = trial.findings if trial else ()
         self.found.show(findings, "no findings" if trial else "checked when the response is complete")
-        told = f" · {len(findings) or 'none'} · under {trial.contract.label}" if trial else ""
-        self.found.title(line(f" Findings{told} "))
+        tally = f" · {len(findings) or 'none'} · under {trial.contract.label}" if trial else ""
+        self.found.title(line(f" Findings{tally} "))
         self.set_class(bool(trial) and not findings, "-clean")
         self._show_raw(shown)
         self.set_class(self.is_over, "-over")
