@@ -7,7 +7,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
 _PAGES = _PACKAGE / "contracts" / "rule_pages"
-_REFUSALS = _PACKAGE / "protocols" / "refusals" / "kinds.yaml"
+_REFUSALS = _PACKAGE / "protocols" / "refusals"
 
 
 def folder(name: str) -> Path:
@@ -47,9 +47,14 @@ def page(slug: str) -> bytes:
     return (_PAGES / f"{slug}.yaml").read_bytes()
 
 
-def refusals() -> bytes:
-    """The table of kinds of refusals. Raises OSError."""
-    return _REFUSALS.read_bytes()
+def refusal_table(name: str) -> bytes:
+    """A table about error texts: ``validators``, ``words``, ``speakers``. Raises OSError."""
+    return (_REFUSALS / f"{name}.yaml").read_bytes()
+
+
+def refusal_tables(folder: str) -> dict[str, bytes]:
+    """Name → table of each file in a folder about error texts: ``kinds``, ``statements``. Raises OSError."""
+    return {path.stem: path.read_bytes() for path in sorted((_REFUSALS / folder).glob("*.yaml"))}
 
 
 def shipped_profiles() -> dict[str, Path]:

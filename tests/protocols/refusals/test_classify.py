@@ -79,9 +79,6 @@ def test_the_table_is_sound():
             f"{pattern.pattern}: texts are tried in small letters"
         )
         assert not re.search(r"[)\]][*+]\)?[*+]|\.\*.*\.\*", pattern.pattern), "a pattern that may not be linear"
-    for part in ("codes", "words"):
-        names = [n for entry in _entries() for n in entry.get(part, [])]
-        assert len(names) == len({n.lower() for n in names}), part
 
 
 def test_the_table_of_statements_is_sound():
@@ -114,12 +111,6 @@ def test_a_statement_in_plain_words_tells_a_rule(text, rule):
     complaint = refusals.refusal_of_complaint(refusals.complaint_of(text))
     found = refusals.classify(text) or complaint
     assert (found.rule if found else "") == rule
-
-
-def _entries():
-    from workbench.config import resources, safeyaml
-
-    return safeyaml.load(resources.refusals(), name="kinds.yaml")["kinds"]
 
 
 def test_no_text_costs_more_than_its_length():

@@ -1,7 +1,7 @@
 """Kinds of refusals and failures that exist at every provider.
 
 In: the status, code words and text of an error. Out: what happened, where the cause lies, who says it, and when to
-retry. It knows no provider; the kinds are data (``kinds.yaml``). Code words decide first, then the text, the status
+retry. It knows no provider; the kinds are data (folder ``kinds``). Code words decide first, then the text, the status
 last. It may import what ``protocols`` may.
 """
 

@@ -18,6 +18,7 @@ from workbench.protocols.refusals._kinds import (
     table,
 )
 from workbench.protocols.refusals._statements import statement_in
+from workbench.protocols.refusals._texts import best
 from workbench.protocols.refusals._validators import Complaint, complaint_in
 from workbench.wire import Headers, loads
 
@@ -303,10 +304,11 @@ def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, s
             if code:
                 return known.codes[code.lower()], by, code, "", {}
             continue
-        for pattern, kind, source in patterns:
-            if hit := pattern.search(small):
-                values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
-                return kind, by, text[slice(*hit.span())], source, values
+        found = ((m, row.kind.breadth, row.kind.name, row) for row in patterns if (m := row.pattern.search(small)))
+        if chosen := best(found):
+            hit, row = chosen
+            values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
+            return row.kind, by, text[slice(*hit.span())], row.source, values
     worded = [w for w in words if w.lower() in known.words]
     word = next((w for w in worded if known.words[w.lower()].name != REFUSED), next(iter(worded), None))
     if word and not (status in known.statuses and known.words[word.lower()].name == REFUSED):

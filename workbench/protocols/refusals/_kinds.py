@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 
-from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
+from workbench.protocols.refusals._texts import compile_text, tables
+from workbench.protocols.refusals._texts import table as read_table
 
-FILE = "kinds.yaml"
-
-WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
-"""Meaning of ``[^.]`` in the table: names of models and hosts contain dots."""
+BREADTHS = ("narrow", "wide", "widest")
+"""Breadth of what the texts of a kind are about: one thing, any parameter or model, or anything at all."""
 
 
 class FailureSide(StrEnum):
@@ -47,6 +47,7 @@ class RefusalKind:
         which: (pattern, rule): words that tell which of several rules it is, in the order in which they are tried.
         fix: what to do.
         sources: where its texts were seen.
+        breadth: position in ``BREADTHS``: where texts of several kinds match, the narrower kind counts.
     """
 
     name: str
@@ -58,6 +59,7 @@ class RefusalKind:
     which: tuple[tuple[re.Pattern[str], str], ...] = ()
     fix: str = ""
     sources: tuple[str, ...] = ()
+    breadth: int = 0
 
     @property
     def rule(self) -> str:
@@ -94,13 +96,21 @@ PROVIDER = Speaker()
 """Reporter of an error that names no other one."""
 
 
+class KnownText(NamedTuple):
+    """A text of a kind."""
+
+    pattern: re.Pattern[str]
+    kind: RefusalKind
+    source: str
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """The kinds by code, text, word and status.
 
     Attributes:
         codes, words: code word in small letters → kind; ``words`` say less than a text.
-        sure, texts: (pattern, kind, source), in the order in which they are tried.
+        sure, texts: texts that count more than any code, and those that count less.
         statuses: HTTP status → kind.
         speakers: (pattern, speaker).
     """
@@ -108,8 +118,8 @@ class Table:
     kinds: Mapping[str, RefusalKind]
     codes: Mapping[str, RefusalKind]
     words: Mapping[str, RefusalKind]
-    sure: tuple[tuple[re.Pattern[str], RefusalKind, str], ...]
-    texts: tuple[tuple[re.Pattern[str], RefusalKind, str], ...]
+    sure: tuple[KnownText, ...]
+    texts: tuple[KnownText, ...]
     statuses: Mapping[int, RefusalKind]
     speakers: tuple[tuple[re.Pattern[str], Speaker], ...]
 
@@ -117,24 +127,20 @@ class Table:
 @cache
 def table() -> Table:
     """The table that ships."""
-    from workbench.config import safeyaml
-
-    data = safeyaml.load(resources.refusals(), name=FILE)
-    assert isinstance(data, dict)
-    entries = [(_kind(entry), entry) for entry in _entries(data["kinds"])]
+    entries = [(_kind(name, entry), entry) for name, entry in tables("kinds") if isinstance(entry, dict)]
     return Table(
         kinds={kind.name: kind for kind, _ in entries},
         codes={code.lower(): kind for kind, entry in entries for code in _list(entry.get("codes"))},
         words={word.lower(): kind for kind, entry in entries for word in _list(entry.get("words"))},
-        sure=tuple(found for kind, entry in entries for found in _patterns(entry.get("sure"), kind)),
-        texts=tuple(found for kind, entry in entries for found in _patterns(entry.get("texts"), kind)),
+        sure=tuple(found for kind, entry in entries for found in _known_texts(entry.get("sure"), kind)),
+        texts=tuple(found for kind, entry in entries for found in _known_texts(entry.get("texts"), kind)),
         statuses={int(status): kind for kind, entry in entries for status in _list(entry.get("statuses"))},
-        speakers=tuple(_speakers(data["speakers"])),
+        speakers=tuple(_speakers(read_table("speakers")["speakers"])),
     )
 
 
 def kinds() -> Mapping[str, RefusalKind]:
-    """Name → kind, the most specific first."""
+    """Name → kind."""
     return table().kinds
 
 
@@ -143,10 +149,10 @@ def kind(name: str) -> RefusalKind | None:
     return table().kinds.get(name)
 
 
-def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
+def _kind(name: str, entry: Mapping[str, JsonValue]) -> RefusalKind:
     seen = {**_texts(entry.get("sure")), **_texts(entry.get("texts"))}
     return RefusalKind(
-        name=str(entry["kind"]),
+        name=name,
         says=str(entry["says"]),
         cause=FailureSide(str(entry["cause"])),
         again=RetryAdvice(str(entry["again"])),
@@ -155,16 +161,16 @@ def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
         which=tuple((pattern, rule) for pattern, rule in _which(entry.get("which"))),
         fix=str(entry["fix"]),
         sources=tuple(dict.fromkeys(source for text in seen.values() for source in text.split("; "))),
+        breadth=BREADTHS.index(str(entry.get("breadth", BREADTHS[0]))),
     )
 
 
-def _patterns(value: JsonValue, kind: RefusalKind) -> Iterator[tuple[re.Pattern[str], RefusalKind, str]]:
-    for text, source in _texts(value).items():
-        yield re.compile(text.replace("[^.]", WITHIN_SENTENCE)), kind, source
+def _known_texts(value: JsonValue, kind: RefusalKind) -> Iterator[KnownText]:
+    return (KnownText(compile_text(text), kind, source) for text, source in _texts(value).items())
 
 
 def _which(value: JsonValue) -> Iterator[tuple[re.Pattern[str], str]]:
-    return ((re.compile(text.replace("[^.]", WITHIN_SENTENCE)), rule) for text, rule in _texts(value).items())
+    return ((compile_text(text), rule) for text, rule in _texts(value).items())
 
 
 def _speakers(value: JsonValue) -> Iterator[tuple[re.Pattern[str], Speaker]]:

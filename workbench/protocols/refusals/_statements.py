@@ -1,8 +1,8 @@
 """Statements in plain words: what a text speaks of, what is wrong with it, and the rule of both.
 
 Clients, SDKs and gateways write their own sentences and speak of the same few things (a call, its result, its
-arguments, a tool's name). The table is in ``kinds.yaml``; a row of it is a list of sentences, or a thing and the
-faults that it may have.
+arguments, a tool's name). The rows are in the folder ``statements``, a file for each family of rules, with what they
+mean by <call> or <tool> in ``words.yaml``; a row is a list of sentences, or a thing and the faults that it may have.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from workbench import regex
-from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.refusals._kinds import WITHIN_SENTENCE
+from workbench.protocols.refusals._texts import best, compile_text, table, tables
 
 _NAME = regex.compile(r"<([a-z-]+)>")
 _NEAR = "[^.]{0,24}?"
@@ -42,16 +41,12 @@ class _StatementRow(NamedTuple):
 
 @cache
 def _rows() -> tuple[_StatementRow, ...]:
-    from workbench.config import safeyaml
-
-    data = safeyaml.load(resources.refusals(), name="kinds.yaml")
-    assert isinstance(data, dict)
-    statements = data["statements"]
-    assert isinstance(statements, dict)
-    words, faults, rules = statements["words"], statements["faults"], statements["rules"]
-    assert isinstance(words, dict) and isinstance(faults, dict) and isinstance(rules, list)
+    terms = table("words")
+    words, faults = terms["words"], terms["faults"]
+    assert isinstance(words, dict) and isinstance(faults, dict)
     named = {name: str(text) for name, text in words.items()}
-    return tuple(_row(rule, named, faults) for rule in rules if isinstance(rule, dict))
+    rows = (row for _, rows in tables("statements") if isinstance(rows, list) for row in rows)
+    return tuple(_row(row, named, faults) for row in rows if isinstance(row, dict))
 
 
 def _row(rule: Mapping[str, JsonValue], words: Mapping[str, str], faults: Mapping[str, JsonValue]) -> _StatementRow:
@@ -80,13 +75,11 @@ def _pattern(text: str, words: Mapping[str, str]) -> re.Pattern[str]:
     """A pattern in which ``<call>`` means any of the words for a call."""
     while _NAME.search(text):
         text = _NAME.sub(lambda found: f"(?:{words[found[1]]})", text)
-    return re.compile(text.replace("[^.]", WITHIN_SENTENCE))
+    return compile_text(text)
 
 
 def statement_in(small: str) -> Statement | None:
-    """First statement of a text (lower case, one kind of quotes) that tells a rule."""
-    for row in _rows():
-        found = row.says.search(small)
-        if found and not (row.unless and row.unless.search(small)):
-            return Statement(small[slice(*found.span())], row.rule)
-    return None
+    """The statement of a text (lower case, one kind of quotes) that fixes most of it and tells a rule."""
+    found = ((match, 0, row.rule, row) for row in _rows() if (match := row.says.search(small)))
+    chosen = best(each for each in found if not (each[3].unless and each[3].unless.search(small)))
+    return Statement(small[slice(*chosen[0].span())], chosen[1].rule) if chosen else None

@@ -1,7 +1,7 @@
 """Sentences of validators: the place in the request and the fault that they name, and the rule of both.
 
 Validators differ in how they write a place (``messages.1.content``, ``('body', 'messages', 1)``, ``Go struct field
-ChatRequest.messages``) and agree in what can be wrong there. The table is in ``kinds.yaml``.
+ChatRequest.messages``) and agree in what can be wrong there. The table is ``validators.yaml``.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from workbench import regex
-from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
+from workbench.protocols.refusals._texts import table as read_table
 
 REQUEST = "request"
 """Document that a validator reads, where nothing names another one."""
@@ -72,12 +72,7 @@ class _Table(NamedTuple):
 
 @cache
 def _table() -> _Table:
-    from workbench.config import safeyaml
-
-    data = safeyaml.load(resources.refusals(), name="kinds.yaml")
-    assert isinstance(data, dict)
-    validators = data["validators"]
-    assert isinstance(validators, dict)
+    validators = read_table("validators")
     readers, before = _patterns(validators["readers"]), _patterns(validators["before"])
     roots, rules = validators["roots"], validators["rules"]
     assert isinstance(roots, list) and isinstance(rules, list)
