@@ -96,7 +96,7 @@ PROVIDER = Speaker()
 """Reporter of an error that names no other one."""
 
 
-class KnownText(NamedTuple):
+class KindText(NamedTuple):
     """A text of a kind."""
 
     pattern: re.Pattern[str]
@@ -118,8 +118,8 @@ class Table:
     kinds: Mapping[str, RefusalKind]
     codes: Mapping[str, RefusalKind]
     words: Mapping[str, RefusalKind]
-    sure: tuple[KnownText, ...]
-    texts: tuple[KnownText, ...]
+    sure: tuple[KindText, ...]
+    texts: tuple[KindText, ...]
     statuses: Mapping[int, RefusalKind]
     speakers: tuple[tuple[re.Pattern[str], Speaker], ...]
 
@@ -165,8 +165,8 @@ def _kind(name: str, entry: Mapping[str, JsonValue]) -> RefusalKind:
     )
 
 
-def _known_texts(value: JsonValue, kind: RefusalKind) -> Iterator[KnownText]:
-    return (KnownText(compile_text(text), kind, source) for text, source in _texts(value).items())
+def _known_texts(value: JsonValue, kind: RefusalKind) -> Iterator[KindText]:
+    return (KindText(compile_text(text), kind, source) for text, source in _texts(value).items())
 
 
 def _which(value: JsonValue) -> Iterator[tuple[re.Pattern[str], str]]:
