@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
-NAME, NARROW_NAME = 28, 19
+NAME, NARROW_NAME = 27, 19
 """Columns of a variant's name, and in a narrow list."""
 
 LEAST_CELL, MOST_CELL = 18, 60
