@@ -211,7 +211,7 @@ def opened(session: MemorySession, index: int, chance: random.Random) -> None:
     selections = [shown.at_start(), *map(shown.at_finding, shown.row.findings)]
     selections += [shown.at_node(n) for n in range(len(shown.outline.nodes))]
     selections += [shown.at_byte(side, chance.randrange(4000)) for side in ("request", "response")]
-    for view in shown.views.values():
+    for view in shown.contents.values():
         view.nothing(80)
         for item in range(view.count()):
             view.head(item), view.body(item, 80), view.origin(item)
@@ -219,7 +219,7 @@ def opened(session: MemorySession, index: int, chance: random.Random) -> None:
                 selections.append(selected)
     for selected in chance.sample(selections, min(12, len(selections))):
         lights = shown.lights(selected)
-        for view in shown.views.values():
+        for view in shown.contents.values():
             view.highlights(lights)
     for finding in shown.row.findings:
         finding_line(finding, is_open=True), finding_body(finding, 60)
