@@ -66,14 +66,14 @@ def test_anything_else_is_a_value_or_refused(text: bytes) -> None:
         (b":,", "no length"),
         (b"-1:,", "no length"),
         (b"9999999999999999:,", "no length"),
-        (b"5:abc,", "longer than the file"),
+        (b"5:abc,", "longer than the data"),
         (b"3:abc?", "unknown type"),
         (b"3:abc#", "not a value of type '#'"),
         (b"4:nope!", "not a value of type '!'"),
         (b"1:x~", "not a value of type '~'"),
         (b"41:" + b"1" * 41 + b"#", "not a value of type '#'"),
         (b"4:1:a,}", "a key without a value"),
-        (b"4:9:a,]", "longer than the file"),
+        (b"4:9:a,]", "longer than the data"),
     ],
 )
 def test_faults_are_named(text: bytes, what: str) -> None:

@@ -191,7 +191,7 @@ def read_tnetstring(data: bytes, at: int, end: int, depth: int = 0) -> tuple[Jso
     start = colon + 1
     stop = start + int(data[at:colon])
     if stop >= end:
-        raise WireError(f"the value at byte {at:,} is longer than the file")
+        raise WireError(f"the value at byte {at:,} is longer than the data that contains it")
     kind = data[stop : stop + 1]
     if kind in (b"]", b"}"):
         if depth >= MAX_DEPTH:
