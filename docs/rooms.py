@@ -7,7 +7,7 @@ A line leads from a room down to one that it imports. A line that other lines al
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,23 @@ WIDTH, HEIGHT, GAP, STEP = 96, 28, 24, 72
 Graph = Mapping[str, frozenset[str]]
 
 
-def imports() -> Graph:
-    """Room → the rooms that its modules import directly, at any place in a module."""
+def _nodes_of(path: Path) -> Iterable[ast.AST]:
+    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def imports(nodes_of: Callable[[Path], Iterable[ast.AST]] = _nodes_of) -> Graph:
+    """Room → the rooms that its modules import directly, at any place in a module.
+
+    Args:
+        nodes_of: everything in a module; for a caller that has parsed it.
+    """
     rooms = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
-    return {room: frozenset(_imported(room)) & frozenset(rooms) - {room} for room in rooms}
+    return {room: frozenset(_imported(room, nodes_of)) & frozenset(rooms) - {room} for room in rooms}
 
 
-def _imported(room: str) -> Iterator[str]:
+def _imported(room: str, nodes_of: Callable[[Path], Iterable[ast.AST]]) -> Iterator[str]:
     for path in (PACKAGE / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module:
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
             elif isinstance(node, ast.Import):

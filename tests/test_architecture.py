@@ -90,7 +90,7 @@ def test_every_module_has_a_place() -> None:
 
 
 def test_no_room_is_on_a_higher_floor_than_its_imports_need() -> None:
-    assert [list(floor) for floor in FLOORS] == drawing.floors(drawing.imports())
+    assert [list(floor) for floor in FLOORS] == drawing.floors(drawing.imports(nodes))
 
 
 @cache

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,13 @@ def by_room(places: Iterable[str]) -> Counter[str]:
     return Counter(place.split("/")[1].partition(".")[0] for place in places)
 
 
-def retired_docstrings() -> Iterator[Text]:
+@cache
+def retired_docstrings() -> tuple[Text, ...]:
     """Docstrings that have a retired word outside of ``KEPT``; the word takes the place of their text."""
+    return tuple(_retired_docstrings())
+
+
+def _retired_docstrings() -> Iterator[Text]:
     for text in docstrings():
         words = text.words.replace("\n", " ")
         for kept in KEPT:

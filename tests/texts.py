@@ -165,11 +165,10 @@ def _documented(path: Path) -> Iterator[Any]:
 
 
 def _of_python(path: Path) -> Iterator[Text]:
-    module = tree(path)
     skipped = {
-        id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)
+        id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)
     }  # docstrings of modules, classes, functions, constants
-    for node in ast.walk(module):
+    for node in nodes(path):
         if isinstance(node, ast.Call) and _called(node) == "split" and isinstance(node.func, ast.Attribute):
             skipped.add(id(node.func.value))  # a list of names, written as one string
         if isinstance(node, ast.Call) and _called(node) in QUOTING:
@@ -178,7 +177,7 @@ def _of_python(path: Path) -> Iterator[Text]:
             skipped |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
     found = (
         Text(_place(path), node.lineno, words)
-        for node in ast.walk(module)
+        for node in nodes(path)
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in skipped and (words := _words(node))
     )
     yield from sorted(found, key=lambda text: text.line)

@@ -13,7 +13,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Final
 
@@ -236,13 +237,18 @@ class ClientSocket:
                 return None
 
     def _send(self, opcode: str, data: bytes) -> None:
-        self._loop.call_soon_threadsafe(self._writer.write, frame_of(opcode, data))
+        self._soon(self._writer.write, frame_of(opcode, data))
 
     def _send_close(self, code: int, reason: str) -> None:
         self._send("close", close_payload(code, reason))
 
     def _abort(self) -> None:
-        self._loop.call_soon_threadsafe(self._writer.transport.abort)
+        self._soon(self._writer.transport.abort)
+
+    def _soon(self, call: Callable[..., object], *args: object) -> None:
+        """Call it in the loop of the recorder; once that has ended, nobody is left to be sent anything."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call, *args)
 
 
 class UpstreamSocket:
