@@ -160,8 +160,8 @@ def _paths(
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
-        steps = _from_root(body, steps)
         is_bare = len(steps) == 1 and path not in words and path not in quoted and not text.startswith(f"{path}:")
+        steps = _from_root(body, steps)
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
