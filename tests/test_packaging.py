@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from tests.thinning import Thin
+from workbench import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,25 +45,40 @@ def _add_dependencies(target: Path) -> None:
             (target / entry.name).symlink_to(entry)
 
 
-def run(python: str | Path, *words: str, cwd: Path) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [str(python), "-m", "workbench", *words], capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL
-    )
-    return done.returncode, done.stdout, done.stderr
+LINES = (["--version"], [], ["explain", "closure.missing-result"], ["explain", "reasoning.missing"])
+ANSWERS = """
+import contextlib, io, json, sys
+from workbench.cli import main
+
+for words in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(words)
+    print(json.dumps([status, out.getvalue(), err.getvalue()]))
+"""
 
 
-@pytest.mark.parametrize(
-    "words", [("--version",), (), ("explain", "closure.missing-result"), ("explain", "reasoning.missing")], ids=str
-)
-def test_wheel_and_checkout_answer_the_same(installed: Path, words: tuple[str, ...], tmp_path: Path) -> None:
-    assert run(installed, *words, cwd=tmp_path) == run(sys.executable, *words, cwd=tmp_path)
+def answers(python: str | Path, lines: Sequence[Sequence[str]], cwd: Path) -> list[object]:
+    """(status, stdout, stderr) of each command line, all in one process."""
+    words = [str(python), "-c", ANSWERS, json.dumps(lines)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_every_example_session_is_checked_the_same(installed: Path, tmp_path: Path) -> None:
-    examples = sorted(str(p) for p in (ROOT / "sessions").glob("*.jsonl"))
+def test_wheel_and_checkout_answer_the_same(installed: Path, tmp_path: Path, thin: Thin) -> None:
+    """What the program says of itself, and what it finds in the example sessions."""
+    examples = [str(path) for path in thin(sorted((ROOT / "sessions").glob("*.jsonl")), 3)]
     assert examples
-    here = run(sys.executable, "check", "--format", "json", *examples, cwd=tmp_path)
-    assert run(installed, "check", "--format", "json", *examples, cwd=tmp_path) == here
+    lines = [*LINES, ["check", "--format", "json", *examples]]
+    of_wheel = answers(installed, lines, tmp_path)
+    assert len(of_wheel) == len(lines)
+    assert of_wheel == answers(sys.executable, lines, tmp_path)
+
+
+def test_the_wheel_is_started_as_a_module(installed: Path, tmp_path: Path) -> None:
+    words = [str(installed), "-m", "workbench", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout == f"workbench {__version__}\n"
 
 
 def test_the_wheel_does_not_fall_back_to_the_checkout(installed: Path, tmp_path: Path) -> None:

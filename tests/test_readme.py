@@ -8,11 +8,15 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Done, Run, run
 from workbench.config import resources
+
+__all__ = ["run"]
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -64,21 +68,37 @@ SERVED = [c for c in COMMANDS if "--web" in c or c.startswith("workbench simulat
 """Lines that go on until ctrl-c."""
 
 
+@pytest.fixture
+def run_line(run: Run, machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Done]:
+    """Run a command line in this process, or by a shell where it starts a client, joins commands, or is the first."""
+
+    def command(line: str) -> Done:
+        if ";" in line or line.startswith("workbench record ") or line == COMMANDS[0]:
+            done = subprocess.run(
+                line, shell=True, env=machine, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            )
+            return Done(done.returncode, done.stdout, done.stderr)
+        monkeypatch.chdir(ROOT)
+        for name in ("HOME", "XDG_CACHE_HOME"):
+            monkeypatch.setenv(name, machine[name])
+        return run(*shlex.split(line)[1:])
+
+    return command
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("line", [c for c in COMMANDS if c not in SERVED])
-def test_a_command_line_does_what_it_says(line: str, machine: dict[str, str], tmp_path: Path) -> None:
+def test_a_command_line_does_what_it_says(line: str, run_line: Callable[[str], Done], tmp_path: Path) -> None:
     line = re.sub(r"(?<=-o )\S+", lambda out: str(tmp_path / out[0]), line)
-    done = subprocess.run(
-        line, shell=True, env=machine, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
+    done = run_line(line)
     broken = r"^workbench (?:open|check|send|minimize|bisect) sessions/(?!anthropic-(?:tool-loop|long-session))"
     has_break = (re.search(broken, line) and "--fix" not in line) or line.startswith(DIFFERING)
-    assert done.returncode == (FINDINGS if has_break else 0), done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.status == (FINDINGS if has_break else 0), done.err
+    assert "Traceback" not in done.err
     is_recorded = line.startswith("workbench record ")
-    assert done.stdout or is_recorded or " -o " in line
+    assert done.out or is_recorded or " -o " in line
     if is_recorded:
-        assert "_BASE_URL=http://127.0.0.1:" in done.stderr  # it shows what it set
+        assert "_BASE_URL=http://127.0.0.1:" in done.err  # it shows what it set
 
 
 @pytest.mark.parametrize("line", SERVED)
@@ -96,9 +116,8 @@ def test_what_is_served_is_served_until_ctrl_c(line: str, machine: dict[str, str
 
 
 @pytest.mark.parametrize(("command", "words", "text"), TABLE, ids=[row[0] or "alone" for row in TABLE])
-def test_the_table_names_what_there_is(command: str, words: str, text: str, machine: dict[str, str]) -> None:
-    line = ["workbench", *([command] if command else []), "--help"]
-    told = subprocess.run(line, env=machine, capture_output=True, text=True, check=True).stdout
+def test_the_table_names_what_there_is(command: str, words: str, text: str, run: Run) -> None:
+    told = run(*([command] if command else []), "--help").out
     for option in re.findall(r"--?[a-z][a-z-]*\b", words + text):
         assert option in told
 
