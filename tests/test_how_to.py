@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ ELSEWHERE = {"protocol": "tests/toy/telegraph is its model, and tests/toy/test_t
 CHAT = {"method": "POST", "url": "https://hill.example/v1/chat/completions"}
 CAT = {"type": "function", "function": {"name": "cat", "description": "Read.", "parameters": {"type": "object"}}}
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-
+Run = Callable[..., str]
 
 pytestmark = pytest.mark.together("how-to")  # one copy, whose modules are compiled once
 
@@ -58,15 +59,47 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(copy: Path, *words: str, stdin: str = "", status: int = 0) -> str:
-    """What a command of the copy prints."""
-    environment = os.environ | {"XDG_CONFIG_HOME": str(copy / "config"), "PYTHONPATH": str(copy)}
-    command = [sys.executable, *words] if words[0] == "-c" else [sys.executable, "-m", "workbench", *words]
-    done = subprocess.run(
-        command, cwd=copy, env=environment, input=stdin, capture_output=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout
+SERVER = """
+import contextlib, io, json, sys, warnings
+from workbench.cli import main
+
+warnings.simplefilter("ignore")
+for line in sys.stdin:
+    words, given = json.loads(line)
+    out, err = io.StringIO(), io.StringIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(words)
+    print(json.dumps([status, out.getvalue(), err.getvalue()]), flush=True)
+"""
+"""Runs one command after another: each process would read all contracts for itself."""
+
+
+@pytest.fixture(scope="module")
+def run(copy: Path) -> Iterator[Run]:
+    """What a command of the copy prints; all run in one process."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        cwd=copy,
+        env=environment(copy),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        assert server.stdin and server.stdout
+
+        def command(*words: str, stdin: str = "") -> str:
+            print(json.dumps([words, stdin]), file=server.stdin, flush=True)
+            status, out, err = json.loads(server.stdout.readline())
+            assert status == 0, out + err
+            return str(out)
+
+        yield command
+
+
+def environment(copy: Path) -> dict[str, str]:
+    """Where the copy is what Python imports."""
+    return os.environ | {"XDG_CONFIG_HOME": str(copy / "config"), "PYTHONPATH": str(copy)}
 
 
 def session(folder: Path, body: dict[str, object], answer: dict[str, object] | None = None) -> str:
@@ -85,50 +118,50 @@ def test_every_page_has_an_example_that_is_tried() -> None:
     assert tried | set(ELSEWHERE) == {name.replace("-", "_") for name in PAGES}
 
 
-def test_rule_works(copy: Path, tmp_path: Path) -> None:
+def test_rule_works(run: Run, tmp_path: Path) -> None:
     two = [CAT, {**CAT, "function": {**CAT["function"], "name": "Cat"}}]  # type: ignore[dict-item]
-    said = run(copy, "check", session(tmp_path, ASKED | {"tools": two}))
+    said = run("check", session(tmp_path, ASKED | {"tools": two}))
     assert "naming.case-only" in said and "tools 'cat' and 'Cat' differ in case only" in said
-    assert "Rename one of the tools." in run(copy, "explain", "naming.case-only")
+    assert "Rename one of the tools." in run("explain", "naming.case-only")
 
 
-def test_repair_works(copy: Path, tmp_path: Path) -> None:
+def test_repair_works(run: Run, tmp_path: Path) -> None:
     two = [CAT, {**CAT, "function": {**CAT["function"], "name": "Cat"}}]  # type: ignore[dict-item]
-    said = run(copy, "check", session(tmp_path, ASKED | {"tools": two}))
+    said = run("check", session(tmp_path, ASKED | {"tools": two}))
     assert "remove the declaration of Cat" in said
 
 
-def test_what_if_works(copy: Path, tmp_path: Path) -> None:
-    said = run(copy, "matrix", session(tmp_path, ASKED | {"tools": [CAT]}), "openai", "--what-if", "descriptions")
+def test_what_if_works(run: Run, tmp_path: Path) -> None:
+    said = run("matrix", session(tmp_path, ASKED | {"tools": [CAT]}), "openai", "--what-if", "descriptions")
     assert "descriptions=dropped" in said
 
 
-def test_provider_works(copy: Path) -> None:
-    assert "closure.missing-result" in run(copy, "explain", "call toolu_7 has no result")
-    assert "Hill gateway" in run(copy, "explain", "hill")
-    said = run(copy, "explain", "temperature is fixed", "--provider", "hill")
+def test_provider_works(run: Run) -> None:
+    assert "closure.missing-result" in run("explain", "call toolu_7 has no result")
+    assert "Hill gateway" in run("explain", "hill")
+    said = run("explain", "temperature is fixed", "--provider", "hill")
     assert "params.unsupported" in said
 
 
-def test_importer_works(copy: Path) -> None:
-    said = run(copy, "show", "-", stdin='HILL {"model": "m", "messages": [{"role": "user", "content": "up"}]}')
+def test_importer_works(run: Run) -> None:
+    said = run("show", "-", stdin='HILL {"model": "m", "messages": [{"role": "user", "content": "up"}]}')
     assert "up" in said
 
 
-def test_export_form_works(copy: Path, tmp_path: Path) -> None:
-    run(copy, "export", session(tmp_path, ASKED), "--as", "models", "-o", str(tmp_path / "models.txt"))
+def test_export_form_works(run: Run, tmp_path: Path) -> None:
+    run("export", session(tmp_path, ASKED), "--as", "models", "-o", str(tmp_path / "models.txt"))
     assert (tmp_path / "models.txt").read_text() == "1 m\n"
 
 
-def test_text_format_works(copy: Path, tmp_path: Path) -> None:
+def test_text_format_works(run: Run, tmp_path: Path) -> None:
     message = {"role": "assistant", "content": 'CALL cat {"path": "x"}'}
     answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-    said = run(copy, "show", session(tmp_path, ASKED | {"tools": [CAT]}, answer), "--as", "textcalls")
+    said = run("show", session(tmp_path, ASKED | {"tools": [CAT]}, answer), "--as", "textcalls")
     assert "call-line" in said and "cat" in said
 
 
-def test_probe_works(copy: Path) -> None:
-    said = run(copy, "probe", str(copy / "greeting.py"), "--target", "sim:deepseek")
+def test_probe_works(run: Run, copy: Path) -> None:
+    said = run("probe", str(copy / "greeting.py"), "--target", "sim:deepseek")
     assert "greeting" in said and "pass" in said
 
 
@@ -149,7 +182,9 @@ async def main():
         print(type(view).__name__, view.count(), view.head(0)[0].text, view.body(0, 80)[0][0].text)
 asyncio.run(main())
 """
-    assert run(copy, "-c", drive).split() == ["DeclarationsContent", "1", "cat", "Read."]
+    command = [sys.executable, "-c", drive]
+    done = subprocess.run(command, cwd=copy, env=environment(copy), capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.split() == ["DeclarationsContent", "1", "cat", "Read."]
 
 
 @pytest.mark.parametrize("title", PARTS)
