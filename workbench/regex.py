@@ -1,4 +1,4 @@
-"""Regular expressions of modules, compiled when they are first used, and a quick search for one of many texts.
+"""Regular expressions of modules, compiled when they are first used, and quick searches for one of many texts.
 
 The program has about 600 of them, a short command uses 50, and to compile all takes a third of its time.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+Row = TypeVar("Row")
 
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
 
@@ -46,6 +48,42 @@ _COMMON = 9
 
 _SOON = 8 * 1024
 """Bytes that are searched for each text by itself, before a pattern of all is compiled: most commands end sooner."""
+
+
+_LETTERS = 4
+"""Length of the stretches of a text by which the texts in it are found: few texts share one of this length."""
+
+
+class RowsByText(Generic[Row]):
+    """Rows of a table that each need one of some texts: those that may fit a text, found without trying every row.
+
+    Args:
+        rows: texts of which one is needed, and the row; without any, the row may fit everything.
+    """
+
+    def __init__(self, rows: Iterable[tuple[Iterable[str], Row]]) -> None:
+        given = [(tuple(texts), row) for texts, row in rows]
+        self.rows = tuple(row for _, row in given)
+        self._always = [number for number, (texts, _) in enumerate(given) if not texts]
+        self._short = [
+            (text, number) for number, (texts, _) in enumerate(given) for text in texts if len(text) < _LETTERS
+        ]
+        self._numbers: dict[str, list[tuple[str, int]]] = {}
+        for number, (texts, _) in enumerate(given):
+            for text in texts:
+                if len(text) >= _LETTERS:
+                    rarest = min(_stretches(text), key=lambda each: (len(self._numbers.get(each, ())), each))
+                    self._numbers.setdefault(rarest, []).append((text, number))
+
+    def fitting(self, whole: str) -> list[Row]:
+        """The rows that may fit a text, in their order."""
+        near = (each for stretch in self._numbers.keys() & _stretches(whole) for each in self._numbers[stretch])
+        found = {number for text, number in (*near, *self._short) if text in whole}
+        return [self.rows[number] for number in sorted(found.union(self._always))]
+
+
+def _stretches(text: str) -> set[str]:
+    return {text[n : n + _LETTERS] for n in range(len(text) - _LETTERS + 1)}
 
 
 class AnyOf:

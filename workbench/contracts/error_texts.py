@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from workbench import regex
@@ -12,6 +12,7 @@ from workbench.contracts.template import Plain, TemplateMatch, plain
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import refusals
 from workbench.protocols.refusals import Complaint, KnownRefusal
+from workbench.regex import RowsByText
 
 __all__ = ["Match", "explain", "find_matches", "lines", "match_lines"]
 
@@ -205,8 +206,8 @@ def find_matches(text: str) -> list[Match]:
     Texts that no rule predicts are looked for only if no text of a rule is in it.
     """
     haystack = plain(_cut(text))
-    hits = list(_hits(known_texts(), haystack)) or [
-        (known, found) for known, found in _hits(texts_without_rule(), haystack) if found.whole >= TELLING
+    hits = [hit for hit in _found_in(known_texts, haystack) if _is_enough(*hit)] or [
+        hit for hit in _found_in(texts_without_rule, haystack) if _is_enough(*hit) and hit[1].whole >= TELLING
     ]
     best_hits = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
     best_hits.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
@@ -217,10 +218,16 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
 
 
-def _hits(known: Iterable[KnownText], haystack: Plain) -> Iterator[tuple[KnownText, TemplateMatch]]:
-    for one in known:
-        if (found := one.template.find(haystack)) and _is_enough(one, found):
+def _found_in(known: Callable[[], Iterable[KnownText]], haystack: Plain) -> Iterator[tuple[KnownText, TemplateMatch]]:
+    for one in _by_needs(known).fitting(haystack.plain):
+        if found := one.template.find(haystack):
             yield one, found
+
+
+@cache
+def _by_needs(known: Callable[[], Iterable[KnownText]]) -> RowsByText[KnownText]:
+    """Known texts, found by the pieces of their templates; one without a long piece is never found."""
+    return RowsByText((one.template.needs, one) for one in known() if one.template.needs)
 
 
 def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
@@ -241,7 +248,7 @@ def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
 def _sharing(text: str) -> Match | None:
     """The rules whose texts begin as this one does: a family, and none of them."""
     haystack = plain(_cut(text))
-    beginnings = [(one, found) for one in known_texts() if (found := one.template.find(haystack)) and _begins(found)]
+    beginnings = [(one, found) for one, found in _found_in(known_texts, haystack) if _begins(found)]
     if not beginnings:
         return None
     most = max(found.weight for _, found in beginnings)

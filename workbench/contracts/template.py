@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
@@ -91,6 +91,10 @@ def plain(text: str) -> Plain:
     return Plain(text, "".join(letters), tuple(origin))
 
 
+_plain_value = lru_cache(maxsize=256)(plain)
+"""``plain`` of a text of at most ``LONGEST_VALUE``: the same one follows many templates."""
+
+
 class TemplatePiece(NamedTuple):
     """A literal of a template in plain form.
 
@@ -169,6 +173,11 @@ class Template:
     def whole(self) -> int:
         return sum(len(p.text) for p in self.pieces)
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Texts of which one has to be in the plain form of a text in which this template is found."""
+        return tuple(text for _, text in self._anchors)
+
     @cached_property
     def _anchors(self) -> tuple[tuple[int, str], ...]:
         """Number and text of the pieces that a text is searched for, the longest first."""
@@ -201,7 +210,7 @@ class Template:
         rest = text.text[text.place(end - 1) + 1 :][:LONGEST_VALUE]
         if after.before:
             return bool(_GOES_ON.match(_VALUE.sub("", rest, count=1))), 0
-        start = plain(rest).plain.lstrip(_PUNCTUATION)
+        start = _plain_value(rest).plain.lstrip(_PUNCTUATION)
         shared = _prefix(start, after.text).rstrip()
         return bool(_GOES_ON.match(rest[_through(rest, shared) :])), len(shared)
 
@@ -280,7 +289,7 @@ def _through(text: str, words: str) -> int:
     """Characters of a text whose plain form is this."""
     if not words:
         return 0
-    form = plain(text)
+    form = _plain_value(text)
     at = form.plain.find(words)
     return form.place(at + len(words) - 1) + 1 if at >= 0 else 0
 

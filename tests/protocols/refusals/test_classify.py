@@ -73,7 +73,7 @@ def test_the_table_is_sound():
             "field",
             "message",
         )
-    for pattern, kind, source in (*known.sure, *known.texts):
+    for pattern, kind, source in (*known.sure.rows, *known.texts.rows):
         assert source, (kind.name, pattern.pattern)
         assert not re.search(r"[A-Z]", re.sub(r"\\.|\(\?P<", "", pattern.pattern)), (
             f"{pattern.pattern}: texts are tried in small letters"
@@ -84,7 +84,7 @@ def test_the_table_is_sound():
 def test_the_table_of_statements_is_sound():
     from workbench.protocols.refusals._statements import _rows
 
-    for row in _rows():
+    for row in _rows().rows:
         assert row.rule in pages.slugs(), row.rule
         assert not re.search(r"[A-Z]", re.sub(r"\\.", "", row.says.pattern)), row.says.pattern
 

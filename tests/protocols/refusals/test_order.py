@@ -6,10 +6,12 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests import breakages
 from workbench.lazy_dataclass import replace
 from workbench.protocols import refusals
-from workbench.protocols.refusals import _classify, _kinds, _statements, _texts
+from workbench.protocols.refusals import _classify, _kinds, _literals, _statements, _texts
 
 OWN = Path(__file__).with_name("texts.tsv")
 
@@ -22,19 +24,43 @@ def known_texts():
     return tuple(dict.fromkeys(_classify._plain(text).translate(_classify._SMALL) for text in texts))
 
 
-def told(texts):
-    """What is said of each text: kind, words, rule and statement."""
-    found = ((refusals.classify(text), _statements.statement_in(text)) for text in texts)
-    return [(f and (f.kind.name, f.words, f.rule), s) for f, s in found]
+def told(text):
+    """What is said of a text: kind, words, rule and statement."""
+    found = refusals.classify(text)
+    return found and (found.kind.name, found.words, found.rule), _statements.statement_in(text)
 
 
-def test_rows_in_reverse_say_the_same(monkeypatch):
-    texts = known_texts()
-    expected, table, rows = told(texts), _kinds.table(), _statements._rows()
-    backwards = replace(table, sure=table.sure[::-1], texts=table.texts[::-1])
-    monkeypatch.setattr(_classify, "table", lambda: backwards)
-    monkeypatch.setattr(_statements, "_rows", lambda: rows[::-1])
-    assert told(texts) == expected
+def test_rows_in_reverse_say_the_same(monkeypatch, thin):
+    texts = [*thin(known_texts(), 5)]
+    expected, table, rows = [*map(told, texts)], _kinds.table(), _statements._rows()
+    sure, seldom = (_kinds.rows_of(each.rows[::-1]) for each in (table.sure, table.texts))
+    monkeypatch.setattr(_classify, "table", lambda: replace(table, sure=sure, texts=seldom))
+    monkeypatch.setattr(_statements, "_rows", lambda: _statements.rows_of(rows.rows[::-1]))
+    assert [*map(told, texts)] == expected
+
+
+def test_the_words_that_a_row_needs_are_in_every_text_that_it_fits(thin):
+    for table, pattern in (
+        (_kinds.table().sure, lambda row: row.pattern),
+        (_kinds.table().texts, lambda row: row.pattern),
+        (_statements._rows(), lambda row: row.says),
+    ):
+        for text in thin(known_texts(), 10):
+            fitting = [row for row in table.fitting(text) if pattern(row).search(text)]
+            assert fitting == [row for row in table.rows if pattern(row).search(text)], text
+
+
+NEEDED = {
+    "a(?:b|cd)e?fgh": {"fgh"}, "ab?c": {"a"}, "ab+c": {"ab"}, r"\babc\b d": {"abc d"}, "(?!xyz)ab": {"ab"},
+    "(?<=q)ab|c[^x]{0,3}de": {"ab", "de"}, r"\(foo\)": {"(foo)"}, "ab{2}y": {"ab"}, "(a|)b": {"b"}, "(?:abc)?": set(),
+    "(?P<name>ab|cd)": {"ab", "cd"}, "(?i)abc": set(), "ab|c?": set(), r"\x41bc\nd": {"bc"}, "ab{0,2}": {"a"},
+    "^ab$|[]x]cd": {"ab", "cd"}, "a{b": {"a{b"}, r"ab\.cd": {"ab.cd"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "texts"), NEEDED.items())
+def test_a_pattern_needs_the_texts_that_it_cannot_do_without(pattern, texts):
+    assert _literals.needed(pattern) == texts
 
 
 def draws(found, breadth, name):
@@ -45,14 +71,17 @@ def draws(found, breadth, name):
     return ranks[min(ranks)] if ranks and len(ranks[min(ranks)]) > 1 else set()
 
 
+def fits(table, text, pattern):
+    """Matches of a text, with their rows."""
+    return [(match, row) for row in table.fitting(text) if (match := getattr(row, pattern).search(text))]
+
+
 def test_no_two_kinds_or_statements_draw_on_a_known_text():
     table = _kinds.table()
     for text in known_texts():
-        hits = [
-            [(match, row) for row in rows if (match := row.pattern.search(text))] for rows in (table.sure, table.texts)
-        ]
-        assert not draws(hits[0] or hits[1], lambda row: row.kind.breadth, lambda row: row.kind.name), text
-        said = [(match, row) for row in _statements._rows() if (match := row.says.search(text))]
+        hits = fits(table.sure, text, "pattern") or fits(table.texts, text, "pattern")
+        assert not draws(hits, lambda row: row.kind.breadth, lambda row: row.kind.name), text
+        said = fits(_statements._rows(), text, "says")
         open_rows = [(match, row) for match, row in said if not (row.unless and row.unless.search(text))]
         assert not draws(open_rows, lambda _: 0, lambda row: row.rule), text
 

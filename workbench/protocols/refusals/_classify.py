@@ -304,7 +304,11 @@ def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, s
             if code:
                 return known.codes[code.lower()], by, code, "", {}
             continue
-        found = ((m, row.kind.breadth, row.kind.name, row) for row in patterns if (m := row.pattern.search(small)))
+        found = (
+            (m, row.kind.breadth, row.kind.name, row)
+            for row in patterns.fitting(small)
+            if (m := row.pattern.search(small))
+        )
         if chosen := best(found):
             hit, row = chosen
             values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}

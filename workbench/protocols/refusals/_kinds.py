@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.refusals._texts import compile_text, tables
+from workbench.protocols.refusals._texts import by_words, compile_text, tables
 from workbench.protocols.refusals._texts import table as read_table
+from workbench.regex import RowsByText
 
 BREADTHS = ("narrow", "wide", "widest")
 """Breadth of what the texts of a kind are about: one thing, any parameter or model, or anything at all."""
@@ -118,8 +119,8 @@ class Table:
     kinds: Mapping[str, RefusalKind]
     codes: Mapping[str, RefusalKind]
     words: Mapping[str, RefusalKind]
-    sure: tuple[KindText, ...]
-    texts: tuple[KindText, ...]
+    sure: RowsByText[KindText]
+    texts: RowsByText[KindText]
     statuses: Mapping[int, RefusalKind]
     speakers: tuple[tuple[re.Pattern[str], Speaker], ...]
 
@@ -132,11 +133,16 @@ def table() -> Table:
         kinds={kind.name: kind for kind, _ in entries},
         codes={code.lower(): kind for kind, entry in entries for code in _list(entry.get("codes"))},
         words={word.lower(): kind for kind, entry in entries for word in _list(entry.get("words"))},
-        sure=tuple(found for kind, entry in entries for found in _known_texts(entry.get("sure"), kind)),
-        texts=tuple(found for kind, entry in entries for found in _known_texts(entry.get("texts"), kind)),
+        sure=rows_of(found for kind, entry in entries for found in _known_texts(entry.get("sure"), kind)),
+        texts=rows_of(found for kind, entry in entries for found in _known_texts(entry.get("texts"), kind)),
         statuses={int(status): kind for kind, entry in entries for status in _list(entry.get("statuses"))},
         speakers=tuple(_speakers(read_table("speakers")["speakers"])),
     )
+
+
+def rows_of(texts: Iterable[KindText]) -> RowsByText[KindText]:
+    """Texts of kinds, found by the words that they need."""
+    return by_words(texts, lambda row: row.pattern)
 
 
 def kinds() -> Mapping[str, RefusalKind]:

@@ -8,13 +8,14 @@ mean by <call> or <tool> in ``words.yaml``; a row is a list of sentences, or a t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from workbench import regex
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.refusals._texts import best, compile_text, table, tables
+from workbench.protocols.refusals._texts import best, by_words, compile_text, table, tables
+from workbench.regex import RowsByText
 
 _NAME = regex.compile(r"<([a-z-]+)>")
 _NEAR = "[^.]{0,24}?"
@@ -40,13 +41,18 @@ class _StatementRow(NamedTuple):
 
 
 @cache
-def _rows() -> tuple[_StatementRow, ...]:
+def _rows() -> RowsByText[_StatementRow]:
     terms = table("words")
     words, faults = terms["words"], terms["faults"]
     assert isinstance(words, dict) and isinstance(faults, dict)
     named = {name: str(text) for name, text in words.items()}
     rows = (row for _, rows in tables("statements") if isinstance(rows, list) for row in rows)
-    return tuple(_row(row, named, faults) for row in rows if isinstance(row, dict))
+    return rows_of(_row(row, named, faults) for row in rows if isinstance(row, dict))
+
+
+def rows_of(rows: Iterable[_StatementRow]) -> RowsByText[_StatementRow]:
+    """Rows, found by the words that they need."""
+    return by_words(rows, lambda row: row.says)
 
 
 def _row(rule: Mapping[str, JsonValue], words: Mapping[str, str], faults: Mapping[str, JsonValue]) -> _StatementRow:
@@ -80,6 +86,6 @@ def _pattern(text: str, words: Mapping[str, str]) -> re.Pattern[str]:
 
 def statement_in(small: str) -> Statement | None:
     """The statement of a text (lower case, one kind of quotes) that fixes most of it and tells a rule."""
-    found = ((match, 0, row.rule, row) for row in _rows() if (match := row.says.search(small)))
+    found = ((match, 0, row.rule, row) for row in _rows().fitting(small) if (match := row.says.search(small)))
     chosen = best(each for each in found if not (each[3].unless and each[3].unless.search(small)))
     return Statement(small[slice(*chosen[0].span())], chosen[1].rule) if chosen else None

@@ -6,13 +6,15 @@ A pattern fixes the characters that it matches outside of its wildcards (``[^.]{
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeVar
 
 from workbench import regex
 from workbench.config import resources
 from workbench.ir import JsonValue
+from workbench.protocols.refusals._literals import needed
+from workbench.regex import RowsByText
 
 WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
 """Meaning of ``[^.]`` in the tables: names of models and hosts contain dots."""
@@ -23,7 +25,12 @@ Row = TypeVar("Row")
 
 def compile_text(text: str) -> re.Pattern[str]:
     """The pattern of a text in a table; each wildcard is a group without a name."""
-    return re.compile(_WILDCARD.sub(r"(\g<0>)", text).replace("[^.]", WITHIN_SENTENCE))
+    return regex.compile(_WILDCARD.sub(r"(\g<0>)", text).replace("[^.]", WITHIN_SENTENCE))
+
+
+def by_words(rows: Iterable[Row], pattern: Callable[[Row], re.Pattern[str]]) -> RowsByText[Row]:
+    """Rows, found by the words that their patterns need: few of the patterns are tried on a text."""
+    return RowsByText((needed(pattern(row).pattern), row) for row in rows)
 
 
 def fixed_length(found: re.Match[str]) -> int:
