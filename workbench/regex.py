@@ -77,8 +77,9 @@ class RowsByText(Generic[Row]):
 
     def fitting(self, whole: str) -> list[Row]:
         """The rows that may fit a text, in their order."""
-        near = (each for stretch in self._numbers.keys() & _stretches(whole) for each in self._numbers[stretch])
-        found = {number for text, number in (*near, *self._short) if text in whole}
+        found = {number for text, number in self._short if text in whole}
+        for stretch in self._numbers.keys() & _stretches(whole):
+            found.update([number for text, number in self._numbers[stretch] if text in whole])
         return [self.rows[number] for number in sorted(found.union(self._always))]
 
 

@@ -23,20 +23,18 @@ Where the text has no words that tell a rule (its right rule is ``none``), right
 
 from __future__ import annotations
 
-import io
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.breakages import Entry
 from tests.breakages.artefacts import Artefact, artefact, corrected, dump
-from workbench.cli import main
 from workbench.cli._report import finding_json
+from workbench.contracts import explain
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input
 from workbench.rules import Inspector, by_cause
@@ -150,8 +148,8 @@ def _findings(path: Path, contract: str | None) -> list[Finding] | None:
 
 def grade_text(row: dict[str, str]) -> str:
     """How ``explain`` does on a row of the error texts."""
-    matches = json.loads(_run("explain", "--format", "json", row["text"]))["matches"]
-    right, rules = set(row["right_rule"].split("|")), [match["rule"] for match in matches]
+    matches = explain(row["text"])
+    right, rules = set(row["right_rule"].split("|")), [match.rule for match in matches]
     if right == {NO_RULE}:
         return "wrong" if any(rules) else "right"
     if not matches:
@@ -160,15 +158,7 @@ def grade_text(row: dict[str, str]) -> str:
         return "right" if rules[0] in right else "later"
     if any(rules):
         return "wrong"
-    return "kind" if any(right & set(match["rules"]) for match in matches) else "nameless"
-
-
-def _run(*words: str) -> str:
-    """What the command prints on standard output."""
-    out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(io.StringIO()):
-        main(list(words))
-    return out.getvalue()
+    return "kind" if any(right & set(match.rules) for match in matches) else "nameless"
 
 
 def _written(folder: Path, entry: Entry, broken: Artefact, fixed: Artefact | None) -> tuple[Path, Path | None]:

@@ -31,7 +31,7 @@ def told(text):
 
 
 def test_rows_in_reverse_say_the_same(monkeypatch, thin):
-    texts = [*thin(known_texts(), 5)]
+    texts = [*thin(known_texts(), 8)]
     expected, table, rows = [*map(told, texts)], _kinds.table(), _statements._rows()
     sure, seldom = (_kinds.rows_of(each.rows[::-1]) for each in (table.sure, table.texts))
     monkeypatch.setattr(_classify, "table", lambda: replace(table, sure=sure, texts=seldom))
@@ -45,7 +45,7 @@ def test_the_words_that_a_row_needs_are_in_every_text_that_it_fits(thin):
         (_kinds.table().texts, lambda row: row.pattern),
         (_statements._rows(), lambda row: row.says),
     ):
-        for text in thin(known_texts(), 10):
+        for text in thin(known_texts(), 20):
             fitting = [row for row in table.fitting(text) if pattern(row).search(text)]
             assert fitting == [row for row in table.rows if pattern(row).search(text)], text
 
@@ -60,7 +60,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(("pattern", "texts"), NEEDED.items())
 def test_a_pattern_needs_the_texts_that_it_cannot_do_without(pattern, texts):
-    assert _literals.needed(pattern) == texts
+    assert _literals.needs_of(pattern) == texts
 
 
 def draws(found, breadth, name):

@@ -31,7 +31,7 @@ NOTHING: Needs = frozenset()
 
 
 @cache
-def needed(pattern: str) -> Needs:
+def needs_of(pattern: str) -> Needs:
     """Texts of which at least one is in every text that a pattern (with regard to case) matches; empty if unknown."""
     return NOTHING if _UNREAD.search(pattern) else _Reader(_TOKEN.finditer(pattern)).alternatives()
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from workbench import regex
 from workbench.config import resources
 from workbench.ir import JsonValue
-from workbench.protocols.refusals._literals import needed
+from workbench.protocols.refusals._literals import needs_of
 from workbench.regex import RowsByText
 
 WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
@@ -30,7 +30,7 @@ def compile_text(text: str) -> re.Pattern[str]:
 
 def by_words(rows: Iterable[Row], pattern: Callable[[Row], re.Pattern[str]]) -> RowsByText[Row]:
     """Rows, found by the words that their patterns need: few of the patterns are tried on a text."""
-    return RowsByText((needed(pattern(row).pattern), row) for row in rows)
+    return RowsByText((needs_of(pattern(row).pattern), row) for row in rows)
 
 
 def fixed_length(found: re.Match[str]) -> int:
