@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run, run
 from tests.cli.test_web import frames, serving
 from tests.test_architecture import PACKAGE, modules, source
 from workbench import children
 from workbench.errors import WorkbenchError
 from workbench.recorder import child
 from workbench.toolcalls.arguments import _process
+
+__all__ = ["run"]
 
 SESSIONS = PACKAGE.parent / "sessions"
 TRAP = "import os; open(os.path.join({folder!r}, 'imported-' + __name__), 'w').close()\n"
@@ -71,9 +74,8 @@ def test_processes_of_a_recording(trapped: Path, module: str) -> None:
         child.ChildProcess(module, {"no": "task"})
 
 
-def test_the_proof_of_an_exported_test(trapped: Path) -> None:
-    words = ("export", str(SESSIONS / "anthropic-tool-loop.jsonl"), "--as", "pytest", "-o", "made")
-    subprocess.run(children.running_module("workbench", *words), env=children.environment(), check=True)
+def test_the_proof_of_an_exported_test(trapped: Path, run: Run) -> None:
+    assert run("export", SESSIONS / "anthropic-tool-loop.jsonl", "--as", "pytest", "-o", "made").status == 0
 
 
 async def test_the_app_of_a_page(trapped: Path) -> None:

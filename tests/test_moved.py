@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -108,12 +109,14 @@ def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("transcript", "failing"), [("transcript.jsonl", 0), ("broken.jsonl", 2)])
 def test_a_test_that_was_exported_before_still_tells_right_from_wrong(
-    transcript: str, failing: int, tmp_path: Path
+    transcript: str, failing: int, tmp_path: Path, give_contracts: Callable[[Path], None]
 ) -> None:
     for path in KEPT.iterdir():
         name = path.name.replace("kept.py.txt", "test_kept.py")
         shutil.copy(path, tmp_path / name)
-    environment = {"PYTHONPATH": str(ROOT), "WORKBENCH_TRANSCRIPT": transcript, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    give_contracts(tmp_path / "home")
+    environment = {"HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    environment |= {"WORKBENCH_TRANSCRIPT": transcript, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-m", "pytest", *QUIETLY]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     said = done.stdout.splitlines()[-1]

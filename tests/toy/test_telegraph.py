@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,13 @@ from tests.cli.conftest import run
 from tests.tui.driving import showing
 from workbench import protocols
 from workbench.convert import convert
+from workbench.formats import exporters, exporting
+from workbench.formats.importers import open_input
 from workbench.formats.importers._transcript import protocol_of
 from workbench.ir import ToolCallIR
 from workbench.protocols import with_turns
 from workbench.protocols.decode import DecodedExchange
+from workbench.rules.inspection import Inspector
 from workbench.simulator import Simulator, serve
 from workbench.wire.exchange import (
     Body,
@@ -178,11 +183,17 @@ def test_it_is_exported(run, session: Path, form: str, words: str) -> None:
     assert done.status == 0 and words in done.out, done.err
 
 
-def test_an_exported_test_passes_where_the_package_is_installed(run, session: Path, tmp_path: Path) -> None:
-    """The trial of the exporter sees installed packages alone, so the test is run here once more."""
-    run("export", session, "--exchange", 1, "--as", "pytest", "-o", tmp_path / "kept")
-    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "kept"))
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+def test_an_exported_test_passes_where_the_package_is_installed(
+    session: Path, tmp_path: Path, give_contracts: Callable[[Path], None]
+) -> None:
+    """The trial of the exporter sees installed packages alone, so the test is run here."""
+    form = exporters.load("pytest")
+    made = form.write(exporters.ExportSelection(Inspector(open_input(str(session))), (0,)))
+    exporting.write_export(made, form, tmp_path / "kept")
+    give_contracts(tmp_path / "home")
+    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "workbench.pytest_plugin", "kept")
+    environment = os.environ | {"HOME": str(tmp_path / "home"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stdout
 
 
@@ -191,8 +202,6 @@ def test_importers_know_its_provider() -> None:
 
 
 async def test_the_app_shows_what_was_decoded(session: Path) -> None:
-    from workbench.formats.importers import open_input
-
     async with showing(open_input(str(session)), exchange=0) as driver:
         shown = driver.text
         assert "weather" in shown and "Oslo" in shown

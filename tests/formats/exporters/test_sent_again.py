@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -137,8 +138,9 @@ SDKS = [
 
 
 def test_the_sdks_of_the_providers_send_the_same_bodies(provider: str, tmp_path: Path) -> None:
-    for package in {package for package, _ in SDKS}:
-        pytest.importorskip(package)
+    for package in {package for package, _ in SDKS}:  # to import them here, too, takes seconds
+        if not find_spec(package.partition(".")[0]) or not find_spec(package):
+            pytest.skip(f"{package} is not installed")
     for number, (_, exchange) in enumerate(SDKS):
         data = python_sdk.write(selection(exchange)).data
         assert b"0123456789abcdef" not in data and b"AIzax" not in data
