@@ -76,15 +76,25 @@ class Plain:
         return self.text[first:last] + _SENTENCE_END.split(after, maxsplit=1)[0]
 
 
+class _Letters(dict[str, tuple[str, bool]]):
+    """Character → its plain form, empty if it is dropped; and whether it is not there twice in a row."""
+
+    def __missing__(self, char: str) -> tuple[str, bool]:
+        letter = " " if char == "_" or char.isspace() else char.lower()[:1]
+        self[char] = found = ("" if char in _DROPPED else letter, letter.isalpha() or letter == " ")
+        return found
+
+
+_LETTERS = _Letters()
+
+
 def plain(text: str) -> Plain:
     """The plain form of a text; escapes of JSON are resolved first, however often it was wrapped."""
     text = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
     letters, origin, last = [], [], ""
     for n, char in enumerate(text):
-        if char in _DROPPED:
-            continue
-        letter = " " if char == "_" or char.isspace() else char.lower()[:1]
-        if letter != last or not (letter.isalpha() or letter == " "):
+        letter, is_once = _LETTERS[char]
+        if letter and not (is_once and letter == last):
             letters.append(letter)
             origin.append(n)
             last = letter
