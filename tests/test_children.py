@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -26,13 +27,18 @@ SESSIONS = PACKAGE.parent / "sessions"
 TRAP = "import os; open(os.path.join({folder!r}, 'imported-' + __name__), 'w').close()\n"
 
 
+@cache
+def wanted() -> set[str]:
+    """The modules that a process could want; to ask which are installed takes half a second."""
+    return {*sys.stdlib_module_names, *packages_distributions(), "workbench", "sitecustomize", "usercustomize"} - {"os"}
+
+
 @pytest.fixture
 def trapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The working directory, where every module that a process could want lies as a trap that must stay shut."""
     folder = tmp_path / "repository"
     folder.mkdir()
-    wanted = {*sys.stdlib_module_names, *packages_distributions(), "workbench", "sitecustomize", "usercustomize"}
-    for name in wanted - {"os"}:
+    for name in wanted():
         (folder / f"{name}.py").write_text(TRAP.format(folder=str(tmp_path)), encoding="utf-8")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", "../repository"]))
