@@ -14,10 +14,13 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
+from textual.css.styles import RulesMap
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
+from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widget import Widget
 
 from workbench.config import resources
 from workbench.library import session_summary
@@ -42,6 +45,58 @@ def _parse_once(
 
 
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+
+_apply, _replace = Stylesheet.apply, Stylesheet.replace_rules
+Known = dict[tuple[object, ...], tuple[tuple[bool, ...], RulesMap]]
+"""What selectors see of a node and of those that it is in → its signs, and the styles that a sheet gives it."""
+_matched: dict[tuple[RuleSet, ...], Known] = {}
+_of_sheets: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], Known]] = WeakKeyDictionary()
+SIGNS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
+
+
+def _apply_known(
+    self: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[tuple[object, ...], RulesMap] | None = None
+) -> None:
+    """Match nodes that selectors cannot tell apart once in a run: each app matches those of a screen ten times.
+
+    Textual puts what depends on no neighbour into the cache that it is given: only that is known here.
+    """
+    known, seen = _known_of(self), tuple(map(_seen, node.css_path_nodes))
+    if seen not in known:
+        found: dict[tuple[object, ...], RulesMap] = {}
+        _apply(self, node, animate=animate, cache=found)
+        signs = tuple(getattr(node, sign) for sign in SIGNS)
+        known.update((seen, (signs, rules)) for rules in found.values())
+        return
+    signs, rules = known[seen]
+    for sign, holds in zip(SIGNS, signs, strict=True):
+        setattr(node, sign, holds)
+    self.replace_rules(node, rules, animate=animate)
+    self._process_component_classes(node)
+
+
+def _known_of(sheet: Stylesheet) -> Known:
+    rules = sheet.rules
+    if sheet not in _of_sheets or _of_sheets[sheet][0] is not rules:
+        _of_sheets[sheet] = rules, _matched.setdefault(tuple(rules), {})
+    return _of_sheets[sheet][1]
+
+
+def _seen(node: DOMNode) -> tuple[object, ...]:
+    """What a selector sees of a node alone."""
+    if isinstance(node, Widget):
+        return type(node), node._id, node.classes, node._pseudo_classes_cache_key, node.can_focus
+    return type(node), node._id, node.classes, node.pseudo_classes
+
+
+def _replace_changed(node: DOMNode, rules: RulesMap, animate: bool = False) -> None:
+    """Leave a node alone that has these styles."""
+    if animate or node.styles.base._rules != rules:
+        _replace(node, rules, animate)
+
+
+Stylesheet.apply = _apply_known  # type: ignore[assignment,method-assign]
+Stylesheet.replace_rules = staticmethod(_replace_changed)  # type: ignore[assignment,method-assign]
 
 PAINTED = 3
 """Of so many presses on a screen, what one led to is painted even if the test does not read it."""

@@ -127,7 +127,7 @@ async def test_what_stands_inside_a_closed_part_is_opened() -> None:
 async def test_a_long_search_says_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.filters.text.WINDOW", 16)
     monkeypatch.setattr("workbench.tui.screens.session.pane_search.SLICE_SECONDS", -1)
-    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 600_000}]}
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 100_000}]}
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
         await driver.press("2", "r", "slash", *"zz", "enter")
         assert driver.screen.pane_search.is_busy

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.thinning import Thin
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.protocols import DecodedExchange
@@ -95,9 +96,9 @@ SEARCHED = [("m", "deepseek", 1), ("T", "list_dir", 1), ("A", "list_dir", 1), ("
 """Key of a screen, a word in it, and which of its panes has it."""
 
 
-async def test_panes_of_other_screens_are_searched() -> None:
+async def test_panes_of_other_screens_are_searched(thin: Thin) -> None:
     async with showing(samples.example(samples.LOST_REASONING), (160, 50)) as driver:
-        for key, word, times in SEARCHED:
+        for key, word, times in thin(SEARCHED, 2):
             await driver.press(key)
             await until(driver.pilot, lambda: not isinstance(driver.app.screen, SessionScreen))
             await search_a_pane(driver, word, times)

@@ -61,11 +61,18 @@ async def test_the_panes_take_turns_where_there_is_little_room() -> None:
         await hold(driver, "minimise")
 
 
-async def test_the_smallest_becomes_a_branch_that_is_edited() -> None:
+async def test_the_smallest_is_written_to_a_file_and_becomes_a_branch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     async with showing(broken()) as driver:
         screen = await minimising(driver)
         assert screen.seen
         smallest = screen.seen.result.text
+        await driver.press("w", "enter")
+        await until(driver.pilot, lambda: (tmp_path / "smallest-3.json").is_file())
+        assert (tmp_path / "smallest-3.json").read_bytes() == smallest
+        await until(driver.pilot, lambda: driver.app.screen is screen)
         await driver.press("b")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))
         edit = driver.app.screen
@@ -85,16 +92,6 @@ async def test_an_edit_becomes_a_branch() -> None:
         assert isinstance(edit, EditScreen)
         request = edit.node.exchange.request
         assert request and request.body.raw == mended.text and edit.node.title == mended.repair.title
-
-
-async def test_the_smallest_is_written_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with showing(broken()) as driver:
-        screen = await minimising(driver)
-        assert screen.seen
-        await driver.press("w", "enter")
-        await until(driver.pilot, lambda: (tmp_path / "smallest-3.json").is_file())
-        assert (tmp_path / "smallest-3.json").read_bytes() == screen.seen.result.text
 
 
 async def test_a_request_that_is_accepted_says_so() -> None:
