@@ -47,42 +47,45 @@ def _parse_once(
 Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
 
 _apply, _replace = Stylesheet.apply, Stylesheet.replace_rules
-Known = dict[tuple[object, ...], tuple[tuple[bool, ...], RulesMap]]
-"""What selectors see of a node and of those that it is in → its signs, and the styles that a sheet gives it."""
-_matched: dict[tuple[RuleSet, ...], Known] = {}
-_of_sheets: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], Known]] = WeakKeyDictionary()
+Key = tuple[object, ...]
+_matched: dict[Key, tuple[tuple[bool, ...], RulesMap]] = {}
+"""Rules that may be of a node, and what selectors see of it and of those it is in → its signs, and its styles."""
+_candidates: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], dict[Key, Key]]] = WeakKeyDictionary()
 SIGNS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
 
 
-def _apply_known(
-    self: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[tuple[object, ...], RulesMap] | None = None
-) -> None:
+def _apply_known(self: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
     """Match nodes that selectors cannot tell apart once in a run: each app matches those of a screen ten times.
 
     Textual puts what depends on no neighbour into the cache that it is given: only that is known here.
     """
-    known, seen = _known_of(self), tuple(map(_seen, node.css_path_nodes))
-    if seen not in known:
-        found: dict[tuple[object, ...], RulesMap] = {}
+    key = (_rules_for(self, node), *map(_seen, node.css_path_nodes))
+    if key not in _matched:
+        found: dict[Key, RulesMap] = {}
         _apply(self, node, animate=animate, cache=found)
         signs = tuple(getattr(node, sign) for sign in SIGNS)
-        known.update((seen, (signs, rules)) for rules in found.values())
+        _matched.update((key, (signs, rules)) for rules in found.values())
         return
-    signs, rules = known[seen]
+    signs, rules = _matched[key]
     for sign, holds in zip(SIGNS, signs, strict=True):
         setattr(node, sign, holds)
     self.replace_rules(node, rules, animate=animate)
     self._process_component_classes(node)
 
 
-def _known_of(sheet: Stylesheet) -> Known:
-    rules = sheet.rules
-    if sheet not in _of_sheets or _of_sheets[sheet][0] is not rules:
-        _of_sheets[sheet] = rules, _matched.setdefault(tuple(rules), {})
-    return _of_sheets[sheet][1]
+def _rules_for(sheet: Stylesheet, node: DOMNode) -> Key:
+    """The rules whose last selector may match a node; parsed once, each of them is there as long as the run."""
+    if sheet not in _candidates or _candidates[sheet][0] is not sheet.rules:
+        _candidates[sheet] = sheet.rules, {}
+    known, named = _candidates[sheet][1], (type(node), node._id, node.classes)
+    if named not in known:
+        names = sheet.rules_map.keys() & node._selector_names
+        allowed = {id(rule) for name in names for rule in sheet.rules_map[name]}
+        known[named] = tuple(id(rule) for rule in sheet.rules if id(rule) in allowed)
+    return known[named]
 
 
-def _seen(node: DOMNode) -> tuple[object, ...]:
+def _seen(node: DOMNode) -> Key:
     """What a selector sees of a node alone."""
     if isinstance(node, Widget):
         return type(node), node._id, node.classes, node._pseudo_classes_cache_key, node.can_focus
@@ -95,8 +98,8 @@ def _replace_changed(node: DOMNode, rules: RulesMap, animate: bool = False) -> N
         _replace(node, rules, animate)
 
 
-Stylesheet.apply = _apply_known  # type: ignore[assignment,method-assign]
-Stylesheet.replace_rules = staticmethod(_replace_changed)  # type: ignore[assignment,method-assign]
+Stylesheet.apply = _apply_known  # type: ignore[method-assign]
+Stylesheet.replace_rules = staticmethod(_replace_changed)  # type: ignore[method-assign]
 
 PAINTED = 3
 """Of so many presses on a screen, what one led to is painted even if the test does not read it."""

@@ -129,10 +129,10 @@ async def test_a_long_search_says_how_far_it_is_and_can_be_stopped(monkeypatch: 
     monkeypatch.setattr("workbench.tui.screens.session.pane_search.SLICE_SECONDS", -1)
     body = {"model": "m", "messages": [{"role": "user", "content": "x" * 100_000}]}
     async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
-        await driver.press("2", "r", "slash", *"zz", "enter")
+        await driver.pilot.press("2", "r", "slash", *"zz", "enter")  # no pause: each waits for a search
         assert driver.screen.pane_search.is_busy
         assert "no match so far, " in driver.text and "searched" in driver.text
-        await driver.press("escape")
+        await driver.pilot.press("escape")
         assert not driver.screen.pane_search.is_busy
 
 

@@ -100,7 +100,7 @@ async def test_every_key_works_on_what_its_title_names(thin: Thin) -> None:
                     await driver.press("enter")
                 title = named if is_branch else named.partition("  branch")[0].partition(" · restore")[0]
                 wanted = " ".join(title.split())  # a narrow header has other room between its parts
-                await until(driver.pilot, lambda wanted=wanted: wanted in " ".join(driver.text.split()))
+                await until(driver.pilot, lambda wanted=wanted: wanted in " ".join(driver.text.split()))  # type: ignore[misc]
                 assert (REPAIR in driver.text.split("\n", 1)[0]) == is_branch, key
                 await driver.press("q")
                 await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
