@@ -83,6 +83,7 @@ def test_every_listed_object_has_a_status(
 
 
 @pytest.mark.usefixtures("small_batches")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", range(0, 20, 4))  # 20 real kills: python -m tests.real survey kills
 def test_a_driver_that_dies_at_any_point_loses_and_doubles_nothing(
     point: int, catalog: Catalog, survey: Survey, options: SurveyOptions, truth: Truth
