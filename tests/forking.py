@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, Pipe, wait
@@ -115,6 +116,7 @@ def _settle(config: pytest.Config, number: int) -> None:
     factory._basetemp = factory.getbasetemp() / f"process-{number}"
     factory._basetemp.mkdir(mode=0o700)
     home = Path(os.environ["HOME"])
+    assert home.is_relative_to(tempfile.gettempdir()), f"{home} is not the home folder of the tests"
     os.environ["HOME"] = str(shutil.copytree(home, factory._basetemp / "home"))
 
 

@@ -33,7 +33,7 @@ NOTHING: Needs = frozenset()
 @cache
 def needs_of(pattern: str) -> Needs:
     """Texts of which at least one is in every text that a pattern (with regard to case) matches; empty if unknown."""
-    return NOTHING if _UNREAD.search(pattern) else _Reader(_TOKEN.finditer(pattern)).alternatives()
+    return NOTHING if _UNREAD.search(pattern) else _LiteralReader(_TOKEN.finditer(pattern)).alternatives()
 
 
 def _best(parts: list[Needs]) -> Needs:
@@ -41,7 +41,7 @@ def _best(parts: list[Needs]) -> Needs:
     return max((part for part in parts if part), key=lambda part: (min(map(len, part)), -len(part)), default=NOTHING)
 
 
-class _Reader:
+class _LiteralReader:
     """Reads the tokens of a pattern, one group after the other."""
 
     def __init__(self, tokens: Iterator[re.Match[str]]) -> None:
