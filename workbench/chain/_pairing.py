@@ -141,7 +141,7 @@ class History:
 
 
 class PairingTerms(NamedTuple):
-    """What pairing depends on: histories that were read under the same terms are paired alike.
+    """Terms that decide how calls and results are paired: the same terms pair a history in the same way.
 
     Attributes:
         joins_neighbours, joins_items, calls_last: as of a ``History``.

@@ -26,7 +26,7 @@ FEW = 32
 
 
 class MessageKind:
-    """What messages have in common that no test can tell apart by part classes and shape: one object for all of them.
+    """A group of messages with the same part classes and the same shape; all of them share one object.
 
     Attributes:
         part_types: classes of their parts.

@@ -179,7 +179,8 @@ async def _wait_for_end() -> None:
     def read() -> None:
         while os.read(0, 4096):
             pass
-        loop.call_soon_threadsafe(end.set)
+        with suppress(RuntimeError):  # the loop is closed: a signal came first
+            loop.call_soon_threadsafe(end.set)
 
     threading.Thread(target=read, daemon=True).start()
     await end.wait()

@@ -48,7 +48,7 @@ class _LiteralReader:
         self._tokens = tokens
 
     def alternatives(self) -> Needs:
-        """What the alternatives up to the end of a group need: one text of any, if each needs one."""
+        """Texts of which the alternatives up to the end of a group need one; none if an alternative needs no text."""
         branches = [_Sequence()]
         for token in self._tokens:
             if token["close"]:
@@ -74,7 +74,7 @@ class _LiteralReader:
 
 
 class _Sequence:
-    """What follows one after the other: letters that are next to each other are one text."""
+    """A sequence of letters, classes and groups in a pattern; neighbouring letters are one text."""
 
     def __init__(self) -> None:
         self._parts: list[Needs] = []

@@ -246,7 +246,7 @@ class ClientSocket:
         self._soon(self._writer.transport.abort)
 
     def _soon(self, call: Callable[..., object], *args: object) -> None:
-        """Call it in the loop of the recorder; once that has ended, nobody is left to be sent anything."""
+        """Call it in the loop of the recorder; after the end of the loop there is no connection to send on."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *args)
 
