@@ -211,7 +211,7 @@ PURE = (
 )
 """Rooms, or parts of them, that do no I/O and know no clock."""
 
-STORED = ("edits/branches", "edits/notes.py", "rules/counts/prices.py")
+STORED = ("edits/branches", "edits/notes.py", "rules/metrics/prices.py")
 """What of them is kept on disk, or read from it."""
 
 
@@ -222,7 +222,7 @@ def is_pure(path: Path) -> bool:
 
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
 ALLOWED = {
-    "rules/counts/tool_use_counts.py": {"datetime"},  # days that a recording names: no clock is asked
+    "rules/metrics/tool_use_counts.py": {"datetime"},  # days that a recording names: no clock is asked
     "toolcalls/arguments/_process.py": {"subprocess", "threading"},  # the child with a deadline, for hostile schemas
     "toolcalls/schemas/proof.py": {"random"},  # seeded: the same instances on every run
 }

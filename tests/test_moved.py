@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -71,6 +72,8 @@ def test_an_old_name_of_a_module_hides_no_name_of_a_front(old: str) -> None:
     """Importing ``a.b`` by its old name sets ``b`` on the package that ``a`` is now."""
     package, _, child = old.rpartition(".")
     front = import_module(moved_modules.now(package) or package)
+    if child in {module.name for module in pkgutil.iter_modules(getattr(front, "__path__", []))}:
+        import_module(f"{front.__name__}.{child}")  # a module inside the package, whether a test imported it or not
     assert getattr(front, child, None) in (None, import_module(moved_modules.now(old)))
 
 

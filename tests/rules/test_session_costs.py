@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import ProfileError
-from workbench.rules.counts.prices import load_prices, read
-from workbench.rules.counts.session_costs import _share, costs_of
 from workbench.rules.inspection import Inspector
+from workbench.rules.metrics.prices import load_prices, read
+from workbench.rules.metrics.session_costs import _share, costs_of
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.rules.counts.prices import Prices
-from workbench.rules.counts.session_costs import costs_of
-from workbench.rules.counts.tool_use_counts import CountKey, Counts, count_exchanges, group_counts
 from workbench.rules.inspection import Inspector
+from workbench.rules.metrics.prices import Prices
+from workbench.rules.metrics.session_costs import costs_of
+from workbench.rules.metrics.tool_use_counts import CountKey, Counts, count_exchanges, group_counts
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

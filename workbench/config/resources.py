@@ -97,7 +97,7 @@ def model_facts(name: str) -> bytes:
 
 def price_list() -> Path:
     """Path of the shipped prices."""
-    return _PACKAGE / "rules" / "counts" / "prices.yaml"
+    return _PACKAGE / "rules" / "metrics" / "prices.yaml"
 
 
 def close_codes() -> bytes:

@@ -4,7 +4,7 @@ In: a session and a contract. Out: findings, each with its rule, place and basis
 family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which runs after all checks and may change their findings. The page of each rule is
 ``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are what families share. Not families:
-``inspection``, the entry for a session; ``schema_check``, one schema against every contract; and ``counts``, what
+``inspection``, the entry for a session; ``schema_check``, one schema against every contract; and ``metrics``, what
 sessions count and cost. It may import the core and the rooms up to ``diff``.
 """
 
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from workbench.rules._families import families
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules._wording import as_warning, by_term, quote
-    from workbench.rules.counts.prices import Prices, load_prices
-    from workbench.rules.counts.session_costs import Costs, Saving, TurnCost, costs_of, turns
-    from workbench.rules.counts.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
+    from workbench.rules.metrics.prices import Prices, load_prices
+    from workbench.rules.metrics.session_costs import Costs, Saving, TurnCost, costs_of, turns
+    from workbench.rules.metrics.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
     from workbench.rules.relations import refusals

@@ -17,7 +17,7 @@ from workbench.probes.profiles.corrections import KINDS, apply_switches, correct
 from workbench.probes.profiles.corrector import correct, correct_outgoing, protocol_of
 from workbench.probes.profiles.tool_loop import LoopState, ToolLoop
 from workbench.protocols.decode import DecodedExchange
-from workbench.rules.counts.tool_use_counts import Counts
+from workbench.rules.metrics.tool_use_counts import Counts
 from workbench.send.loop import AnswerCall as Step
 from workbench.send.loop import CallResult, ConversationLoop, refusal_result
 from workbench.send.outgoing import Outgoing, prepare

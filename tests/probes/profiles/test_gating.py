@@ -11,7 +11,7 @@ from workbench.probes._script import Outcome
 from workbench.probes.profiles import CapabilityProfile, ProfileKey
 from workbench.probes.profiles.conservative import CautionLevel, Fall, FallReason, fall
 from workbench.probes.profiles.gating import GateStage, RatedTool, Risk, gate, tool_risk, tools_of
-from workbench.rules.counts.tool_use_counts import Counts
+from workbench.rules.metrics.tool_use_counts import Counts
 
 KEY = ProfileKey("openai", "m", "https://x.test/v1", "openai-chat")
 TOOLS = (RatedTool("read_file"), RatedTool("set_label"), RatedTool("delete_all"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules.counts.tool_use_counts import Counts
+from workbench.rules.metrics.tool_use_counts import Counts
 from workbench.safetext import cells
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import CACHED, PARTS, ChartRow

@@ -16,8 +16,8 @@ from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules.avoidable_cost import overhead
-from workbench.rules.counts.prices import Price, Prices
 from workbench.rules.inspection import Inspector
+from workbench.rules.metrics.prices import Price, Prices
 from workbench.wire import dumps
 
 ANSWERING = ("assistant", "model")

@@ -12,8 +12,8 @@ from workbench.ir import ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.protocols.clients import client_of
-from workbench.rules.counts.session_costs import Costs, TurnCost
 from workbench.rules.inspection import Detail, Inspector
+from workbench.rules.metrics.session_costs import Costs, TurnCost
 
 SCHEMA = ("args.schema", "call.unknown-tool")
 GROUPS = ("provider", "model", "client", "day")
