@@ -318,7 +318,7 @@ def _key(case: RuleContext) -> Hashable:
         return None
     reasoning = case.contract.reasoning
     is_by_loop = Carrier.THOUGHT_SIGNATURE in reasoning.carriers and reasoning.scope is Scope.TOOL_LOOP
-    return _Same(fields), outcome, loop_start(case) if is_by_loop else None
+    return _Same(fields), outcome, loop_start(case) if is_by_loop else None, case.rule_prefixes
 
 
 def _outcome(case: RuleContext) -> Hashable:

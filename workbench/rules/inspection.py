@@ -138,7 +138,7 @@ class Inspector:
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
         protocol: protocol name; None to find it for each exchange.
         known: keeps the messages that later requests repeat; None to read each separately: slower, the same result.
-        rule_prefixes: as of a ``RuleContext``, for exchanges that are taken back again.
+        rule_prefixes: as of a ``RuleContext``, for the exchanges that are inspected next.
     """
 
     session: Session

@@ -15,6 +15,8 @@ from tests.recorder.breakpoints.test_kinds import call, exchange, history
 from workbench.errors import UsageError
 from workbench.recorder.breakpoints.gate import BreakpointGate
 from workbench.recorder.breakpoints.judge import BreakpointJudge, NotJudged, _answer_line
+from workbench.recorder.breakpoints.kinds import parse
+from workbench.rules import Inspector
 from workbench.wire.exchange import State
 
 
@@ -141,3 +143,23 @@ def test_what_ended_before_a_request_began_is_there(tmp_path: Path) -> None:
         live.began(second)
         live.judge.request("run-2", EVERY, 0.0)
         assert [row.summary.id for row in live.judge._inspector.rows] == ["run-1"]
+
+
+def test_what_has_ended_is_checked_by_the_armed_rules_alone_until_others_are_armed(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        broken = exchange(1, [*history(call(1))[:2], {"role": "user", "content": "go on"}], call(2, at=5))
+        ended = replace(broken, started_at=1.0, duration=1.0)
+        live.writer.finish(live.began(ended), ended)
+        asked = replace(exchange(2, history()), response=None, state=State.OPEN, started_at=9.0)
+        live.judge.wait_for_ended(["run-1"], 0.0)
+        rules = list[set[str]]()
+        for name in ("closure", "reasoning", "arguments", "filter:status:200"):
+            live.judge.request(asked, parse(name), 0.0)
+            rules.append({finding.rule for finding in live.judge._inspector.rows[0].findings})
+        assert (
+            rules[0]
+            == rules[1]
+            == rules[2]
+            < rules[3]
+            == {f.rule for f in Inspector(live.judge._session).run().findings}
+        )

@@ -2,8 +2,9 @@
 
 A separate process: its work delays only the exchange that it checks. It follows the session file, so a
 request is judged after everything that had ended when it began, as everywhere else in this program; the request itself
-comes with the question where the file need not be waited for. What ends is inspected once, between two questions or
-before one that needs it; an open request, for its question.
+comes with the question where the file need not be waited for. What ends is inspected once: between two questions, by
+all rules, or before a question that needs it, by the rules of the breakpoints that were asked about so far, so that it
+waits for no others. An open request is inspected for its question.
 
 Its task: {"out": FILE}. It answers {} once it has read the existing exchanges of the file. Then, line by line:
 
@@ -100,11 +101,16 @@ class BreakpointJudge:
         redactor: Redactor | None = None,
     ) -> None:
         self._session, self._redactor = session, redactor
-        self._view = EndedFirst(session)
-        self._inspector = Inspector(self._view)
+        self._rule_prefixes: frozenset[str] | None = None  # of the rules that checked all of the ended exchanges
+        self._begin()
         self._at: dict[str, int] = {}
         self._clock, self._sleep = clock, sleep
         self.catch_up()
+
+    def _begin(self) -> None:
+        """Read the session from its beginning."""
+        self._view = EndedFirst(self._session)
+        self._inspector = Inspector(self._view)
 
     @property
     def is_waiting(self) -> bool:
@@ -123,9 +129,27 @@ class BreakpointJudge:
         while is_wanted() and (self._view.let_in(most=1) or not self._inspector.is_done):
             self._inspect()
 
-    def _inspect(self) -> None:
-        for _ in self._inspector.steps():
-            pass
+    def _inspect(self, rule_prefixes: frozenset[str] | None = None) -> None:
+        """Inspect what is there by the rules that begin with these words; None for all rules."""
+        self._inspector.rule_prefixes = rule_prefixes
+        try:
+            for _ in self._inspector.steps():
+                pass
+        finally:
+            self._inspector.rule_prefixes = None
+
+    def _inspect_ended(self, rule_prefixes: frozenset[str] | None, before: float | None) -> None:
+        """Inspect what had ended by these rules at least; all of the session, if they are new."""
+        known = self._rule_prefixes
+        if known is not None and (rule_prefixes is None or not rule_prefixes <= known):
+            self._rule_prefixes = rule_prefixes = None if rule_prefixes is None else rule_prefixes | known
+            self._begin()
+        elif known is not None:
+            rule_prefixes = known
+        self._view.let_in(before)
+        if not self._inspector.is_done:
+            self._rule_prefixes = rule_prefixes
+            self._inspect(rule_prefixes)
 
     def request(
         self, exchange: str | Exchange, kinds: tuple[Breakpoint, ...], within: float
@@ -204,7 +228,7 @@ class BreakpointJudge:
     def _decode(self, exchange: str, within: float) -> DecodedExchange:
         """An exchange, after everything that has ended."""
         self.catch_up()
-        with self._row(exchange, within, None) as row:
+        with self._row(exchange, within, frozenset()) as row:
             return self._inspector.detail(row.index).decoded
 
     def wait_for_ended(self, ended: Iterable[str], within: float) -> None:
@@ -233,25 +257,20 @@ class BreakpointJudge:
         """
         if isinstance(exchange, Exchange):
             safe = self._redactor.exchange(exchange) if self._redactor else exchange
-            self._view.let_in(exchange.started_at)
+            self._inspect_ended(rule_prefixes, exchange.started_at)
             last = self._view.with_guest(safe)
         else:
             index = self._index(exchange, within)
-            self._view.let_in(self._session.summaries()[index].started_at)
+            self._inspect_ended(rule_prefixes, self._session.summaries()[index].started_at)
             if (known := self._view.place(index)) is not None:
-                self._inspect()
                 yield self._inspector.rows[known]
                 return
             last = self._view.with_last(index)
-        self._inspect()
         with last as place:
             try:
-                self._inspector.rule_prefixes = rule_prefixes
-                self._inspect()
-                self._inspector.rule_prefixes = None
+                self._inspect(rule_prefixes)
                 yield self._inspector.rows[place]
             finally:
-                self._inspector.rule_prefixes = None
                 self._inspector.take_back(place)
 
     def _index(self, exchange: str, within: float) -> int:
