@@ -20,6 +20,7 @@ MAY_FIND = {
     "D013": ("mcp.no-answer",),
     **dict.fromkeys(("F014", "F032"), ("mcp.no-answer",)),
     "F023": ("args.schema",),
+    "J014": ("mcp.no-answer",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

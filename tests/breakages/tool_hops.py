@@ -42,6 +42,8 @@ CATALOGUES = (
     "tool-hops-17.yaml",
     "tool-hops-18.yaml",
     "tool-hops-19.yaml",
+    "tool-hops-20.yaml",
+    "tool-hops-21.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -54,6 +56,8 @@ LOST = ("closed", "dropped", "exited", "ended", "no answer")
 MISSED = {
     "X017": "a connection whose beginning was not recorded looks the same",
     "F010": "_meta is for programs: no client that was measured tells it to the model",
+    "H030": "of a gateway and its server only what both list, and what passes through both, is compared",
+    "H031": "of a gateway and its server only what both list, and what passes through both, is compared",
     "F026": "nothing follows the response to initialize: a recording that was ended there looks the same",
 }
 """Entries that are not named, and why."""
@@ -242,7 +246,8 @@ class HopArtefact:
             asked = self._exchanges[-1]
             assert isinstance(asked, Exchange)
             response = HttpResponse(http["status"], headers, Body(body.encode()))
-            self._exchanges[-1] = replace(asked, response=response, state=State.COMPLETE)
+            lasted = http.get("seconds")
+            self._exchanges[-1] = replace(asked, response=response, state=State.COMPLETE, duration=lasted)
         self._at += 1
         self._https[number] = len(self._exchanges) - 1
 

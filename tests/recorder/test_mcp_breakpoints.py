@@ -6,7 +6,7 @@ import json
 import random
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +25,7 @@ from workbench.recorder.breakpoints.remote import Pause, Recorders, Remote
 from workbench.recorder.mcp_tap import announcing
 from workbench.recorder.mcp_tap.events import GONE, HELD_RECEIVED, HELD_SENT, RECEIVED, SENT
 from workbench.recorder.mcp_tap.held_lines import HeldLines, PassedStream
+from workbench.recorder.mcp_tap.pauses import TapPauses
 from workbench.simulator import serve_tools
 from workbench.simulator._tool_server import VERSIONS, ToolRecording
 from workbench.wire import TOOL_HOP
@@ -370,6 +371,17 @@ def test_streams_pass_every_byte_in_order_whatever_is_armed_between(seed: int, m
     held.hear(b'{"armed": false}')
     assert bytes(noted) == bytes(passed[8])
     assert sorted(bytes(passed[8]).split(b"\n")) == sorted(given.split(b"\n"))
+
+
+def test_a_line_passes_when_nobody_judges_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Mapping[str, Any]] = []
+    monkeypatch.setattr("workbench.recorder.mcp_tap.pauses.send_line", said.append)
+    pauses = TapPauses("r", tmp_path / "s.wb", [], lambda _: None)
+    pauses.close()
+    pauses.take(7, "request", b"{}\n", ())
+    pauses.leave(7)
+    pauses.close()
+    assert said == [{"line": 7}]
 
 
 def test_names_of_breakpoints_on_tools() -> None:

@@ -93,3 +93,21 @@ def test_texts_that_only_look_like_the_beginning_of_json_are_healthy() -> None:
         "[link](https://a.example)",
     ):
         assert found(TOOL, {"content": [said(text)]}) == [], text
+
+
+STORY = "Found 3 files.\nThe first is the largest of them. It has 40 lines"
+
+BEGINNINGS = {
+    "Found 3 files.": "info",
+    "Found 3 files.\n": "info",
+    "Found 3 files.\nThe first is the largest of them.": "info",
+    "Found 3 files.\nThe first is the lar": "warning",
+    "Found 3 files.\nThe first is": "warning",
+}
+"""Beginning of a text → severity of what is said of it: one that ends with a sentence or a line may be a summary."""
+
+
+@pytest.mark.parametrize("text", BEGINNINGS)
+def test_a_text_that_ends_with_a_sentence_of_structured_content_may_be_a_summary(text: str) -> None:
+    (one,) = found(TOOL, {"content": [said(text)], "structuredContent": {"result": STORY}})
+    assert (one.rule, str(one.severity)) == ("mcp.result-truncated", BEGINNINGS[text])

@@ -27,8 +27,17 @@ from workbench.rules._mcp_rules import (
 from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 
-_UNKNOWN_TOOL = regex.compile(r"\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE)
+UNKNOWN_TOOL = regex.compile(
+    r"\b(?:unknown tool|tool not found|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE
+)
 _NO_OUTPUT = regex.compile(r"output ?schema.{0,80}(?:no|not|without|missing) .{0,20}structured", re.IGNORECASE)
+_BAD_OUTPUT = regex.compile(
+    r"output validation|invalid structured (?:content|output)|structured (?:content|output) does not match"
+    r"|validation errors? for \w+Output\b",
+    re.IGNORECASE,
+)
+"""Words of a server that refuses what its own tool returned."""
+
 INVALID_INPUT = regex.compile(
     r"validation errors?\b|input validation|invalid (?:input|arguments?|params?|type)|input should be"
     r"|expected \w+, (?:received|got) \w+"
@@ -44,10 +53,15 @@ _DEMANDED = regex.compile(
     r"|\bcannot (?:use|combine|specify|set) both\b|\bmutually exclusive\b|\b(?:at least|exactly|only) one of\b",
     re.IGNORECASE,
 )
+_PARAMETER = regex.compile(
+    r"\b(?:required|missing) (?:required )?(?:param(?:eter)?|arg(?:ument)?)s?:? ['\"`]?(?-i:[a-zA-Z_]\w*)['\"`]?",
+    re.IGNORECASE,
+)
 _WORD = regex.compile(r"\w+")
 
 _FAILED = regex.compile(
     r"\s*(?:(?:missing|invalid|unknown|unsupported) (?:required )?(?:params?|parameters?|arguments?|fields?)\b"
+    r"|(?:there was )?an? (?:\w+ )?error (?:has )?occurred\b"
     r"|\[?error\]?\b|(?:\w+)?(?:error|exception):|traceback \(most recent call last\)|failed(?: to \w+|:)|panic:)"
     r'|\s*\{\s*"(?:error|errors)":\s*(?!null|false|""|\[\]|\{\})',
     re.IGNORECASE,
@@ -93,7 +107,11 @@ def of_call_result(
         place = "/result" if is_failure(result) else "/error"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(result_text))
         return
-    if is_failure(result) and _UNKNOWN_TOOL.search(result_text):
+    if is_failure(result) and _BAD_OUTPUT.search(result_text):
+        text = "the server refuses what its own tool returned: it does not match the tool's outputSchema"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text, quote(result_text))
+        return
+    if is_failure(result) and UNKNOWN_TOOL.search(result_text):
         text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(result_text), INFO)
     if INVALID_INPUT.search(result_text) or _demands(result_text, entry):
@@ -103,7 +121,9 @@ def of_call_result(
 
 
 def _demands(text: str, entry: JsonValue) -> bool:
-    """A text that asks for a property of the schema: "ID is required", "cannot use both A and B"."""
+    """A text that asks for a property: one of the schema ("ID is required"), or one that it says is a parameter."""
+    if isinstance(member(entry, "inputSchema"), dict) and _PARAMETER.search(text):
+        return True
     known = member(entry, "inputSchema", "properties")
     words = frozenset(_WORD.findall(text)) if isinstance(known, dict) and _DEMANDED.search(text) else frozenset()
     return isinstance(known, dict) and not words.isdisjoint(known)
@@ -152,6 +172,8 @@ def _denies_success(value: JsonValue) -> bool:
     """An object that says of itself that it is a failure."""
     if not isinstance(value, dict):
         return False
+    if value.get("isError") is True:  # a result that its server wrapped in another as text
+        return True
     is_coded = isinstance(value.get("message"), str) and bool(_ERROR_CODE.search(str(value.get("code") or "")))
     is_denied = any(value.get(name) is False for name in ("success", "ok", "succeeded"))
     return is_denied or value.get("status") == "error" or is_coded

@@ -23,7 +23,7 @@ from workbench.rules._mcp_rules import (
     member,
 )
 from workbench.rules._wording import quote
-from workbench.wire import Exchange, HttpRequest, HttpResponse
+from workbench.wire import Exchange, HttpRequest, HttpResponse, State
 
 _JSON, _SSE = "application/json", "text/event-stream"
 _SESSION, _REVISION = "mcp-session-id", "mcp-protocol-version"
@@ -172,10 +172,21 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
     if status == 200 and kind and not kind.startswith(_SSE):
         text = f"a GET for the stream of the server is answered with {quote(kind)}, not with {_SSE}"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
+    elif status == 200 and _ends_at_once(decoded):
+        text = "the stream of the server ends at once, without an event: clients open it again and again"
+        hint = "a server without a stream answers 405"
+        yield make(decoded, HTTP, RESPONSE, "", text, hint, INFO)
     elif status >= 400 and status not in (401, 403, 405) and not (status == 404 and request.headers.get(_SESSION)):
         hint = _fault_of_client(request, status, head_of(decoded))
         text = f"a GET for the stream of the server is answered with {status}: {hint or _NO_STREAM}"
         yield make(decoded, HTTP, REQUEST if hint else RESPONSE, "", text, quote(head_of(decoded)))
+
+
+def _ends_at_once(decoded: DecodedExchange) -> bool:
+    """The server closed a stream within a second, and sent nothing on it."""
+    exchange = decoded.exchange
+    is_over = exchange.state is State.COMPLETE and exchange.duration is not None
+    return is_over and (exchange.duration or 0.0) < 1.0 and not decoded.response_text.strip()
 
 
 _NO_STREAM = "a server without a stream answers 405; with a different status, some clients give up the connection"

@@ -21,6 +21,9 @@ _SHORT, _LONG = 8, 1 << 18
 
 _END = 60
 
+_MARKS = (".", "!", "?", "。", "！", "？")
+"""Characters that end a sentence."""
+
 
 def of_lone_result(decoded: DecodedExchange, result: Mapping[str, JsonValue], agent: str) -> Iterator[Finding]:
     """Findings on what a server returned.
@@ -41,12 +44,23 @@ def _of_cut(decoded: DecodedExchange, pointer: str, text: str, structured: JsonV
     whole = next((each for each in _texts_in(structured) if len(each) > len(text) and each.startswith(text)), "")
     if not whole and structured is not None and is_cut(text) and _begins(text, structured):
         whole = dumps(structured).decode("utf-8", "replace")
-    if whole:
+    if whole and _is_sentence(text, whole):
+        words = f"the text is the beginning of structuredContent ({len(text):,} of {len(whole):,} characters), up to"
+        how = quote(text[-_END:])
+        yield make(decoded, RESULT_TRUNCATED, RESPONSE, pointer, f"{words} the end of a sentence", how, INFO)
+    elif whole:
         words = f"the text has the first {len(text):,} of {len(whole):,} characters that structuredContent has"
         yield make(decoded, RESULT_TRUNCATED, RESPONSE, pointer, words, quote(text[-_END:]))
     elif is_cut(text):
         words = "the text is JSON without its end: part of a file, or of a result that the server cut"
         yield make(decoded, RESULT_TRUNCATED, RESPONSE, pointer, words, quote(text[-_END:]), INFO)
+
+
+def _is_sentence(text: str, whole: str) -> bool:
+    """A beginning ends with a sentence or a line, as a summary does: a limit of a size falls there by chance only."""
+    rest = whole[len(text) :]
+    ends = text[-1:] in _MARKS and rest[:1].isspace()
+    return ends or text.endswith("\n") or (rest[:1] == "\n" and text[-1:].isalnum())
 
 
 def _texts_in(structured: JsonValue) -> Iterator[str]:

@@ -28,12 +28,13 @@ from workbench.protocols.mcp import (
     response_message,
     response_object,
 )
-from workbench.rules._mcp_call_results import INVALID_INPUT, LONG_TEXT, is_failure, of_call_result
+from workbench.rules._mcp_call_results import INVALID_INPUT, LONG_TEXT, UNKNOWN_TOOL, is_failure, of_call_result
 from workbench.rules._mcp_rules import (
     CANCELLED_END,
     CAPABILITY,
     FRAMING,
     INFO,
+    LIFECYCLE,
     MESSAGE,
     NAME,
     NO_ANSWER,
@@ -41,10 +42,12 @@ from workbench.rules._mcp_rules import (
     RESPONSE_ID,
     SESSION_LOST,
     TIMEOUT,
+    TOOL_MISSING,
     VERSION,
     WARNING,
     make,
     member,
+    texts_of,
 )
 from workbench.rules._wording import quote
 from workbench.wire import Exchange, State
@@ -103,6 +106,10 @@ _STATELESS = "2026-07-28"
 _NO_SESSION_STATUS = (400, 404)
 """Statuses for a request without a valid session; the error may have no id."""
 
+_NEED_SESSION = ("tools/list", "tools/call")
+"""Methods that a client of a revision with sessions sends after its handshake."""
+
+_VERSION = "io.modelcontextprotocol/protocolVersion"
 _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
 
@@ -149,6 +156,9 @@ def _of_client(
         yield from _given_up(decoded, method)
     if is_over_http(exchange) and exchange.response:
         yield from _over_http(decoded, method)
+    if is_early := _is_before_session(decoded, method, facts):
+        text = f"{quote(method)} is sent without a session, which the server asks for: initialize comes first"
+        yield make(decoded, LIFECYCLE, REQUEST, "", text)
     if exchange.response is None:
         if exchange.state is State.ABORTED and CANCELLED not in exchange.meta and method not in _MAY_WAIT:
             text = f"{quote(method)} got no response before the connection ended"
@@ -159,8 +169,10 @@ def _of_client(
         text = f"{quote(method)} got no response: the only message has the id of another request"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
         return
-    if method in _MUST_RESULT:
-        is_elsewhere = exchange.response.status in _AUTH or is_unknown_session(exchange)
+    if method == "tools/list" and (contradiction := _of_declared(decoded, method, facts)):
+        yield contradiction
+    elif method in _MUST_RESULT:
+        is_elsewhere = is_early or exchange.response.status in _AUTH or is_unknown_session(exchange)
         yield from () if is_elsewhere else _error(decoded, method, response.get("error"))
         yield from _shape(decoded, method, response.get("result"), facts.version)
     else:
@@ -168,6 +180,9 @@ def _of_client(
     if method == "initialize":
         yield from _version(decoded, request, response, channel)
         yield from _of_initialize(decoded, response)
+    if method == "tools/list" and facts.has_declared("tools") and member(response, "result") == {"tools": []}:
+        text = "the server declares tools, but lists none"
+        yield make(decoded, TOOL_MISSING, RESPONSE, "/result/tools", text, severity=INFO)
     if method == "tools/call":
         yield from _tool_name(decoded, request.get("params"), facts)
         yield from of_call_result(decoded, request.get("params"), response, facts)
@@ -273,6 +288,20 @@ def _is_of_another(request: Mapping[str, JsonValue], response: Mapping[str, Json
     return "id" in request and given is not None and str(given) != str(request["id"])
 
 
+def _is_before_session(decoded: DecodedExchange, method: str, facts: ServerFacts) -> bool:
+    """A use of tools over HTTP that the server refuses for want of a session, before any handshake was seen.
+
+    A request of the stateless revision has none; clients send it to servers of older ones to see which they are.
+    """
+    exchange, refusal = decoded.exchange, _refusal_of(decoded)
+    if method not in _NEED_SESSION or not is_over_http(exchange) or facts.server is not None or refusal is None:
+        return False
+    assert exchange.request
+    is_stateless = member(request_object(decoded), "params", "_meta", _VERSION) is not None
+    has_session = bool(exchange.request.headers.get("mcp-session-id")) or is_stateless
+    return not has_session and bool(_NO_SESSION.search(refusal[1]))
+
+
 def is_unknown_session(exchange: Exchange) -> bool:
     """A request of a session that its server does not know: it answers 404, and the client begins a new one."""
     has_session = bool(exchange.request and exchange.request.headers.get("mcp-session-id"))
@@ -328,7 +357,7 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
 
 def _refused_method(decoded: DecodedExchange, method: str, facts: ServerFacts) -> Iterator[Finding]:
     """An error to a request that its receiver has to answer: to ping, or with a capability that it declared."""
-    needed, refusal = needed_capability(method, "client"), _refusal_of(decoded)
+    refusal = _refusal_of(decoded)
     if not is_known_method(method) and method not in _NO_REQUESTS and "result" not in response_object(decoded):
         yield _of_unknown_method(decoded, method)
     elif refusal is None:
@@ -336,12 +365,22 @@ def _refused_method(decoded: DecodedExchange, method: str, facts: ServerFacts) -
     elif method == "ping":
         text = f"ping was answered with an error: {quote(refusal[1])}; it must be answered with an empty result"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
-    elif (refusal[0] == _NO_METHOD or _NO_HANDLER.search(refusal[1])) and facts.has_declared(needed):
-        text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
-        pointer = "/error" if "error" in response_object(decoded) else ""
-        yield make(decoded, CAPABILITY, RESPONSE, pointer, text, quote(refusal[1]))
+    elif contradiction := _of_declared(decoded, method, facts):
+        yield contradiction
     elif INVALID_INPUT.search(refusal[1]):
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(refusal[1])}")
+
+
+def _of_declared(decoded: DecodedExchange, method: str, facts: ServerFacts) -> Finding | None:
+    """A method of a capability that the server declared, which it does not know."""
+    needed, refusal = needed_capability(method, "client"), _refusal_of(decoded)
+    if refusal is None or not facts.has_declared(needed):
+        return None
+    if refusal[0] != _NO_METHOD and not _NO_HANDLER.search(refusal[1]):
+        return None
+    text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
+    pointer = "/error" if "error" in response_object(decoded) else ""
+    return make(decoded, CAPABILITY, RESPONSE, pointer, text, quote(refusal[1]))
 
 
 def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> Iterator[Finding]:
@@ -370,15 +409,19 @@ def _shape(decoded: DecodedExchange, method: str, result: JsonValue, version: st
 
 
 def _tool_name(decoded: DecodedExchange, params: JsonValue, facts: ServerFacts) -> Iterator[Finding]:
-    """A name that the server does not have, but for its beginning."""
+    """A name that the server does not have, but for its beginning, or at all."""
+    response = response_object(decoded)
+    failure = response.get("result") if is_failure(response.get("result")) else None
+    refusal = " ".join((*texts_of(failure), str(member(response, "error", "message") or "")))[:LONG_TEXT]
     name = member(params, "name")
     if not isinstance(name, str) or name in facts.tools:
         return
     if similar := next((tool for tool in facts.tools if is_named(name, tool)), ""):
-        text = (
-            f"the server lists {quote(similar)}, not {quote(name)}: the name was changed before it reached the server"
-        )
+        text = f"the server lists {quote(similar)}, but no tool {quote(name)}"
         yield make(decoded, NAME, REQUEST, "/params/name", text)
+    elif facts.tools and UNKNOWN_TOOL.search(refusal):
+        text = f"the server lists no tool {quote(name)}, and refuses it"
+        yield make(decoded, NAME, REQUEST, "/params/name", text, quote(refusal))
 
 
 def _version(

@@ -63,6 +63,7 @@ class _FactReader:
         self._cancel: int | None = None
         self._asked_after_cancel = False
         self._course = Course()
+        self._is_noted = False  # the last message of the client is a notification
 
     def take(self, number: int, frame: Frame, message: dict[str, JsonValue]) -> None:
         """Take the next message."""
@@ -76,6 +77,7 @@ class _FactReader:
     def _take_of_client(self, number: int, message: dict[str, JsonValue]) -> None:
         method, id_ = message.get("method"), repr(message.get("id"))
         params = message.get("params")
+        self._is_noted = "id" not in message
         self.facts.is_used = self.facts.is_used or method not in ("initialize", "server/discover")
         if method == "notifications/cancelled":
             self._cancel, self._asked_after_cancel = number, False
@@ -105,7 +107,8 @@ class _FactReader:
             self._answer(number, id_, message)
 
     def _answer(self, number: int, id_: str, message: dict[str, JsonValue]) -> None:
-        if message.get("id") is None and _code_of(message) not in _UNREADABLE:
+        is_unreadable = _code_of(message) in _UNREADABLE and (self._open or not self._is_noted)
+        if message.get("id") is None and not is_unreadable:
             has = "has the id null" if "id" in message else "has no id"
             why = "so it does not answer any open request" if self._open else "as if it answered a notification"
             self.facts.odd_responses.append((number, f"{has}, {why}"))

@@ -144,15 +144,23 @@ def server_of(url: str) -> str:
 
 
 def is_named(declared: str | None, tool: str) -> bool:
-    """A declared name is that of a tool, maybe with the name of its server before it."""
+    """A declared name is that of a tool, maybe with the name of its server before it, or after it.
+
+    LibreChat has it after (danny-avila/LibreChat#14440).
+    """
     whole, end = _plain(declared or ""), _plain(tool)
-    return whole == end or whole.endswith(f"_{end}")
+    return whole == end or whole.endswith(f"_{end}") or whole.startswith(f"{end}{_BEHIND}")
 
 
 def is_named_first(declared: str, server: str) -> bool:
-    """A declared name has the name of a server before that of a tool."""
+    """A declared name has the name of a server before that of a tool, or after it."""
     whole, start = _plain(declared), _plain(server)
-    return bool(start) and (whole.startswith(f"{start}_") or f"_{start}_" in whole)
+    is_behind = whole.endswith(f"{_BEHIND}{start}")
+    return bool(start) and (whole.startswith(f"{start}_") or f"_{start}_" in whole or is_behind)
+
+
+_BEHIND = "_mcp_"
+"""What stands between the name of a tool and that of its server, where the server comes last."""
 
 
 @lru_cache(maxsize=4096)

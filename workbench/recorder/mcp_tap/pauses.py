@@ -215,9 +215,9 @@ class TapPauses:
         self._started.wait(START_SECONDS)
 
     def _run_loop(self) -> None:
-        asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_until_complete(self._serve())
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:  # it closes the loop
+                runner.run(self._serve())
         finally:
             self._started.set()
 
@@ -252,7 +252,16 @@ class TapPauses:
 
     def take(self, number: int, side: str, line: bytes, calls: Sequence[tuple[Exchange, CallInLine]]) -> None:
         """Judge the calls that a held line makes or answers; a line of no call passes."""
-        self._loop.call_soon_threadsafe(self._take, number, side, line, calls)
+        if not self._soon(self._take, number, side, line, calls):
+            send_line({"line": number})
+
+    def _soon(self, work: Callable[..., object], *given: object) -> bool:
+        """Do something in the loop's thread; False if the loop has ended, and nobody judges any more."""
+        try:
+            self._loop.call_soon_threadsafe(work, *given)
+        except RuntimeError:
+            return False
+        return True
 
     def _take(self, number: int, side: str, line: bytes, calls: Sequence[tuple[Exchange, CallInLine]]) -> None:
         if not calls:
@@ -269,7 +278,7 @@ class TapPauses:
             if held_line := self._held_lines.get(number):
                 held_line.leave()
 
-        self._loop.call_soon_threadsafe(leave)
+        self._soon(leave)
 
     def notes_of(self, exchange: str) -> str:
         """What happened to an exchange at breakpoints, in words; empty if nothing."""
@@ -277,8 +286,7 @@ class TapPauses:
 
     def close(self) -> None:
         """Close the control socket and end the judge."""
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._end.set)
+        self._soon(self._end.set)
         self._thread.join(START_SECONDS)
 
     # From held messages.
