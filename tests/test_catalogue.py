@@ -53,6 +53,7 @@ ORDINALS = (
     "twenty-seventh",
     "twenty-eighth",
     "twenty-ninth",
+    "thirtieth",
 )
 
 

@@ -144,6 +144,7 @@ def find_place(
         or _by_id(text, decoded, prefers)
         or _by_item(text, body, decoded)
         or _by_tool(text, decoded)
+        or _by_role(text, body, decoded)
         or _at_column(text, decoded)
         or best
         or _absent(text, stated_places, body, decoded, contract)
@@ -436,6 +437,28 @@ def _by_tool(text: str, decoded: DecodedExchange) -> ErrorPlace | None:
     for tool in decoded.request.tools if decoded.request else ():
         if tool.name and tool.name in quoted:
             return ErrorPlace(tool.pointer, decoded.request_index.span(tool.pointer), tool.name)
+    return None
+
+
+_NO_ROLE = regex.compile(
+    r"\brole:? ?['\"`]?(?P<after>[a-z]{4,12})['\"`]?(?: role)?,? (?:is |are |was )?(?:not |un|in|disallowed)"
+    r"|\b(?:unsupported|unknown|invalid|unexpected|unrecogni[sz]ed|disallowed)(?: message)? role:? ?['\"`](?P<before>[a-z]{4,12})\b"
+    r"|\b(?:unsupported|unknown|invalid|unexpected|unrecogni[sz]ed)(?: message)? role:? (?P<bare>[a-z]{4,12})\b",
+    re.IGNORECASE,
+)
+"""A role that an error text says is not accepted."""
+
+
+def _by_role(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPlace | None:
+    """The first message of the role that a text refuses."""
+    found = _NO_ROLE.search(text)
+    role = next(filter(None, found.groups()), "").lower() if found else ""
+    for key in _LISTS if role and isinstance(body, dict) else ():
+        items = body[key] if isinstance(body.get(key), list) else []
+        for n, item in enumerate(items):
+            if isinstance(item, dict) and str(item.get("role", "")).lower() == role:
+                at = f"/{key}/{n}/role"
+                return ErrorPlace(at, decoded.request_index.span(at), f"role {role}")
     return None
 
 

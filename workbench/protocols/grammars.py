@@ -147,6 +147,10 @@ class BodyGrammar:
         """Type of a top-level field of a request; None if it is unknown."""
         return self.object(self.request).keys.get(key)
 
+    def lists(self, key: str, value: JsonValue) -> bool:
+        """True if any type has this text among the values of a key."""
+        return any(value in _list_values(each["keys"].get(key)) for each in self.types.values())
+
     def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:
         """Places in the value of a top-level field of a request that differ from its type or its limits."""
         return list(self._member(self.object(self.request), key, value, f"/{escape(key)}"))

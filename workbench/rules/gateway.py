@@ -11,10 +11,12 @@ from workbench.ir import Message
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
-from workbench.rules._body import base, reads_fields, values
-from workbench.rules._context import BETA, VERSION, Rule, RuleContext
+from workbench.rules._announced_betas import betas
+from workbench.rules._body import base, reads_fields
+from workbench.rules._context import BETA, Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._wording import as_unproved, by_term, quote, weaker, with_related
+from workbench.rules.relations import accepted_fields
 
 WARNING = Severity.WARNING
 
@@ -25,9 +27,6 @@ CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "The request has too many cac
 BETA_HEADER = Rule("gateway.beta-header", WARNING, "The backend refuses a beta header.", breaks=Breaks.REQUEST)
 
 RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
-
-_BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
-"""Pointer of the betas in a body: Bedrock has no header for them."""
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
@@ -48,8 +47,9 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
     places_of_relations = fact(case.contract, _places_of_relations)
+    accepted = accepted_fields(case)
     for field in params.get(at[1:], {}) if at else params:
-        if (field,) in places_of_relations:
+        if (field,) in places_of_relations or field in accepted:
             continue
         pointer, values = f"{at}/{escape(field)}", {"path": field, "field": field, "name": field}
         if field in of_betas:
@@ -138,28 +138,6 @@ def _cache_breakpoints(case: RuleContext) -> Iterator[Finding]:
         said = {"limit": str(most), "found": str(len(found))}
         finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=said)
         yield with_related(finding, found)
-
-
-def betas(case: RuleContext) -> Iterator[tuple[str, str]]:
-    """(pointer, name) of every beta that the request announces, in its header or its body."""
-    http = case.decoded.exchange.request
-    for value in http.headers.all(BETA) if http else ():
-        yield from ((f"/headers/{BETA}", name.strip()) for name in value.split(",") if name.strip())
-    for place in _BETA_FIELDS:
-        yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
-
-
-def may_announce(case: RuleContext, glob: str, *, is_told: bool = True) -> bool:
-    """The request announces a beta.
-
-    Args:
-        is_told: the provider is known to ask for it. Where types alone do, one that was answered may have announced
-            it, and so may one whose headers were left out.
-    """
-    http = case.decoded.exchange.request
-    has_headers = http is not None and http.headers.get(VERSION) is not None
-    is_judged = is_told or (has_headers and not 0 < case.status < 400)
-    return not is_judged or any(matches_glob(name, glob) for _, name in betas(case))
 
 
 @reads_fields

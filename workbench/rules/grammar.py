@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TypeAlias
 
 from workbench import contracts, regex
-from workbench.contracts import Basis, Finding, Severity, dotted_path
+from workbench.contracts import Basis, Finding, Severity, at_pointer, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
@@ -28,12 +29,13 @@ from workbench.protocols import (
     text_of,
 )
 from workbench.rules._acceptance import accepted_by, is_answered
+from workbench.rules._announced_betas import betas
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._nodes import is_in
 from workbench.rules._wording import quote, show_value, with_related
-from workbench.rules.gateway import betas
+from workbench.rules.relations import accepted_fields
 from workbench.wire import CONNECTION, loads
 
 RULES: tuple[Rule, ...] = ()
@@ -107,40 +109,63 @@ LARGEST_ANSWER = 1_000_000
 
 
 def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
-    """Required keys that a whole answer lacks inside its messages, where no finding speaks of the place."""
-    decoded, answer = case.decoded, case.response
-    grammar = grammars.grammar_of(decoded.protocol or "", case.contract.name)
-    if answer is None or not answer.messages:
+    """What clients stumble over in a whole answer, where no finding speaks of the place."""
+    body = _body_of_answer(case)
+    if body is None:
         return
-    is_whole = not answer.error and decoded.framing is None and answer.is_complete
-    is_sent = not decoded.exchange.is_transcript and len(decoded.response_text) <= LARGEST_ANSWER
-    if grammar is None or not grammar.answer or not is_whole or not is_sent:
-        return
-    start = answer.anomalies[0].pointer if answer.anomalies and answer.anomalies[0].slug == "answer.reshaped" else ""
-    try:
-        body = loads(decoded.response_text)
-    except WireError:
-        return
-    reported = [
-        finding.pointer for finding in found if finding.side == RESPONSE and finding.severity is not Severity.INFO
-    ]
+    reported = [f.pointer for f in found if f.side == RESPONSE and f.severity is not Severity.INFO and f.pointer]
     repeated = {"tools", *(case.request.params if case.request else ())}  # of the request: no client reads it again
-    for fault in [] if start else grammar.faults(f"#{grammar.answer}", body):
-        is_missing = fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED
-        if (
-            is_missing
-            and fault.pointer.split("/")[1] not in repeated
-            and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in reported if at)
-        ):
-            text = (
-                f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without checking that it "
-                "exists"
-            )
-            source = f"{grammar.label} ({grammar.date})"
-            yield replace(
-                case.finding(get_rule("answer.reshaped"), RESPONSE, fault.pointer, text, source=source),
-                severity=Severity.WARNING,
-            )
+    for grammar, fault, text in (*_lacking_keys(case, body), *_foreign_values(case, body)):
+        is_reported = any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in reported)
+        if is_reported or fault.pointer.split("/")[1] in repeated:
+            continue
+        source = f"{grammar.label} ({grammar.date})"
+        finding = case.finding(get_rule("answer.reshaped"), RESPONSE, fault.pointer, text, source=source)
+        yield replace(finding, severity=Severity.WARNING)
+
+
+def _body_of_answer(case: RuleContext) -> JsonValue:
+    """The body of an answer that is held to the grammar; None if it is to none."""
+    decoded, answer = case.decoded, case.response
+    if answer is None or not answer.messages or answer.error or not answer.is_complete:
+        return None
+    is_sent = not decoded.exchange.is_transcript and len(decoded.response_text) <= LARGEST_ANSWER
+    is_wrapped = answer.anomalies and answer.anomalies[0].slug == "answer.reshaped" and answer.anomalies[0].pointer
+    if decoded.framing is not None or not is_sent or is_wrapped:
+        return None
+    try:
+        return loads(decoded.response_text)
+    except WireError:
+        return None
+
+
+_AnswerFault: TypeAlias = tuple[grammars.BodyGrammar, grammars.ShapeFault, str]
+"""A fault of an answer, with its grammar and what it is in words."""
+
+
+def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
+    """Required keys that the messages of an answer lack."""
+    grammar = grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
+    for fault in grammar.faults(f"#{grammar.answer}", body) if grammar and grammar.answer else ():
+        if fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED:
+            has_no = f"{dotted_path(fault.pointer)} has no {quote(fault.name)}"
+            yield grammar, fault, f"{has_no}: clients read it without checking that it exists"
+
+
+def _foreign_values(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
+    """Values of another server that the vendor's types do not list: clients that validate answers refuse all of it."""
+    name = case.contract.name
+    grammar, own = (grammars.grammar_of(case.decoded.protocol or "", whose) for whose in ("", name))
+    if grammar is None or own is None or not grammar.answer or grammar.provider == name:
+        return
+    for fault in grammar.faults(f"#{grammar.answer}", body):
+        if fault.code != grammars.WRONG_VALUE:
+            continue
+        path, key = dotted_path(fault.pointer), fault.pointer.rpartition("/")[2]
+        value = at_pointer(body, fault.pointer)
+        if not (own is not grammar and own.lists(key, value)):
+            is_value = f"{path} is {show_value(value)}, which the types of this protocol do not list"
+            yield grammar, fault, f"{is_value}: clients that validate answers raise an error"
 
 
 def is_kept(case: RuleContext) -> bool:
@@ -184,7 +209,7 @@ def request_faults(decoded: DecodedExchange, provider: str) -> list[tuple[str, g
 
 def _faults(case: RuleContext, grammar: grammars.BodyGrammar) -> Iterator[_PlacedFault]:
     decoded = case.decoded
-    known = case.contract.term("params.fields") or ()
+    known = {*(case.contract.term("params.fields") or ()), *accepted_fields(case)}
     for fault in fact_of_fields(decoded, _of_fields, grammar):
         is_field = fault.code == grammars.UNKNOWN_KEY and fault.pointer == f"/{fault.name}"
         if not (is_field and fault.name in known):

@@ -25,7 +25,7 @@ UNPAIRED = Rule(
 BY_REFERENCE = Rule(
     "reasoning.by-reference",
     WARNING,
-    "A reasoning item is sent by id only, but the server did not store it.",
+    "An item is sent by id only, but the server did not store it.",
     breaks=Breaks.REQUEST,
 )
 

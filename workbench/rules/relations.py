@@ -26,6 +26,7 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.rules._announced_betas import may_announce
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
@@ -33,7 +34,6 @@ from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import is_off
 from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
 from workbench.rules._wording import by_term, quote, show_value
-from workbench.rules.gateway import may_announce
 from workbench.rules.params import IGNORED, UNSUPPORTED
 
 CONFLICT = Rule(
@@ -93,6 +93,16 @@ def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
     for finding in check(case) if decoded.request else ():
         if finding.rule in (UNSUPPORTED.slug, CONFLICT.slug) and finding.severity is Severity.ERROR and finding.pointer:
             yield finding
+
+
+def accepted_fields(case: RuleContext) -> frozenset[str]:
+    """Fields that the provider accepts under conditions that this request fulfils, whatever its list of fields says."""
+    return frozenset(each.place.first for each in fact(case.contract, _accepting_fields) if _may_hold(case, each))
+
+
+def _accepting_fields(contract: Contract) -> tuple[Relation, ...]:
+    accepting = (each for each in contract.relations if each.then == Consequence.ACCEPTED)
+    return tuple(each for each in accepting if len(each.place.steps) == 1)
 
 
 @of_messages

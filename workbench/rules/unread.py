@@ -27,7 +27,7 @@ ANSWER_UNREAD = _rule("answer.unread", WARNING, "The response could not be decod
 NONE = _rule("answer.none", ERROR, "The request got no response, or an empty one.")
 FOREIGN = _rule("answer.foreign", ERROR, "The response does not belong to this protocol.")
 RESHAPED = _rule(
-    "answer.reshaped", ERROR, "The response is wrapped in an envelope, or lacks a field that clients need."
+    "answer.reshaped", ERROR, "The response is wrapped in an envelope, or lacks fields or values that clients need."
 )
 CUT = _rule("answer.cut", ERROR, "The connection broke before the response body was complete.")
 ABANDONED = _rule("answer.abandoned", INFO, "The client ended the exchange before the response was complete.")
