@@ -54,6 +54,7 @@ ORDINALS = (
     "twenty-eighth",
     "twenty-ninth",
     "thirtieth",
+    "thirty-first",
 )
 
 

@@ -65,7 +65,7 @@ ROWS = [
     ("a path with a bare index", "openai-chat", "Invalid value: 'messages[3].role'", "", "/messages/3/role"),
     ("OpenAI's own spelling", "openai-chat", "Invalid value.", "messages.[3].role", "/messages/3/role"),
     ("pydantic's place", "openai-chat", "body.messages.3.role: Input should be", "", "/messages/3/role"),
-    ("a role that is refused", "openai-chat", "The input field is required. - Role wizard not supported.", "", "/messages/3/role"),
+    ("a refused role", "openai-chat", "Input is required. - Role wizard not supported.", "", "/messages/3/role"),
     ("the index in words", "openai-chat", "Unexpected role in message at index 3", "", "/messages/3"),
     ("a tool", "openai-chat", "Invalid 'tools[0].function.parameters'", "", "/tools/0/function/parameters"),
     ("a tool by its name", "openai-chat", "Invalid schema for function 'list_dir': no", "", "/tools/0"),

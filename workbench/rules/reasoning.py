@@ -184,7 +184,8 @@ def _empty_field(part: Reasoning) -> str:
     """Field of a piece of reasoning that is empty and must not be; "" for none."""
     if part.signature == "":
         return "signature"
-    if part.data == "":
+    has_nothing = part.carrier is Carrier.REASONING_DETAILS and part.text is part.signature is None
+    if part.data == "" or (has_nothing and part.data is None):
         return "data"
     is_bare = part.carrier in _BLOCKS and part.text is not None and not part.text.strip()
     return "text" if is_bare and not part.signature and not part.data else ""
