@@ -23,11 +23,8 @@ SAMPLE = {
 
 def filled(template: str) -> tuple[str, dict[str, str]]:
     """A message of the template, and the values in it."""
-    values, text = {}, template
-    for name in {part.partition("}")[0] for part in template.split("{")[1:]}:
-        values[name] = SAMPLE.get(name, "7")
-        text = text.replace("{" + name + "}", values[name])
-    return text, values
+    values = {name: SAMPLE.get(name, "7") for name in re.findall(r"\{([a-z]+)\}", template)}
+    return re.sub(r"\{([a-z]+)\}", lambda found: values[found[1]], template), values
 
 
 EVERY = [

@@ -441,9 +441,9 @@ def _by_tool(text: str, decoded: DecodedExchange) -> ErrorPlace | None:
 
 
 _NO_ROLE = regex.compile(
-    r"\brole:? ?['\"`]?(?P<after>[a-z]{4,12})['\"`]?(?: role)?,? (?:is |are |was )?(?:not |un|in|disallowed)"
-    r"|\b(?:unsupported|unknown|invalid|unexpected|unrecogni[sz]ed|disallowed)(?: message)? role:? ?['\"`](?P<before>[a-z]{4,12})\b"
-    r"|\b(?:unsupported|unknown|invalid|unexpected|unrecogni[sz]ed)(?: message)? role:? (?P<bare>[a-z]{4,12})\b",
+    r"\brole:? ?['\"`]?(?P<before>[a-z]{4,12})['\"`]?(?: role)?,? (?:is |are |was )?(?:not |un|invalid|disallowed)"
+    r"|\b(?:unsupported|unknown|invalid|unexpected|unrecogni[sz]ed|disallowed)(?: message)? role:? ?['\"`]?"
+    r"(?P<after>[a-z]{4,12})\b(?!.? (?:after|before|in|at)\b)",
     re.IGNORECASE,
 )
 """A role that an error text says is not accepted."""
