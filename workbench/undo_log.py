@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from functools import partial
 from typing import TypeVar
 
@@ -30,6 +30,14 @@ class Journal:
         elif self.is_on:
             self._undo.append(partial(table.pop, key))
         table[key] = value
+
+    def put_each(self, table: MutableMapping[K, V], keys: Iterable[K], value: V) -> None:
+        """Set several entries to one value."""
+        if self.is_on:
+            for key in keys:
+                self.put(table, key, value)
+        else:
+            table.update(dict.fromkeys(keys, value))
 
     def pop(self, table: MutableMapping[K, V], key: K) -> V | None:
         """Remove one entry; its value, or None if there is none."""

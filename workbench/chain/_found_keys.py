@@ -7,8 +7,9 @@ without a result, all keys are looked up again.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum, auto
+from itertools import filterfalse
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -39,6 +40,10 @@ class KeyTable(dict[int, V], Generic[V]):
         if self._is_any or key not in self:
             self.changes.append(key)
         super().__setitem__(key, value)
+
+    def update(self, found: Mapping[int, V]) -> None:  # type: ignore[override]
+        self.changes += found if self._is_any else filterfalse(self.__contains__, found)
+        super().update(found)
 
     def pop(self, key: int, *default: V) -> V:  # type: ignore[override]
         self.taken_back += 1

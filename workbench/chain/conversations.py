@@ -315,9 +315,8 @@ class Conversations:
                 )
                 shorter = history.near(start - 1, run) if start else None
                 calls = [history.call(item) for item in answer.items if item.call_id]
-                for key in (*keys, shorter, *calls):
-                    if key is not None:
-                        self.journal.put(self._owners, key, owner)
+                all_keys = (key for key in (*keys, shorter, *calls) if key is not None)
+                self.journal.put_each(self._owners, all_keys, owner)
                 self._item_sets[owner.conversation].add(answer.items, 0, len(answer.items))
                 self.journal.note(self._item_sets[owner.conversation].take_back)
             if response.id:

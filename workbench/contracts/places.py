@@ -10,7 +10,7 @@ protocol buffers are found in both of their spellings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import TypeAlias, TypeGuard
 
@@ -100,7 +100,7 @@ class Place:
 
     def find(
         self, value: JsonValue, pointer: str = "", *, passes: Callable[[JsonValue], bool] | None = None
-    ) -> Sequence[PlacedValue]:
+    ) -> list[PlacedValue]:
         """Every value at the place, nulls too, in the order of the text.
 
         Args:
@@ -150,29 +150,59 @@ _Placed: TypeAlias = "tuple[_Path, JsonValue]"
 _Children: TypeAlias = "Callable[[JsonValue], Iterable[_Child]]"
 
 
+class _ChildrenAt(NamedTuple):
+    """The children of a value at a step.
+
+    Attributes:
+        names: of the children of an object; () for a wildcard.
+        find: finds those of any value.
+        key, text: of a filter; empty for other steps.
+        is_of_objects: a list has no such child.
+    """
+
+    names: tuple[str, ...]
+    find: _Children
+    key: str = ""
+    text: str = ""
+    is_of_objects: bool = False
+
+
 def _find(
     value: JsonValue, pointer: str, steps: tuple[str, ...], passes: Callable[[JsonValue], bool] | None = None
 ) -> list[PlacedValue]:
     level: list[_Placed] = [((), value)]
     for step in steps:
-        names, children = _children_at(step)
+        names, children, key, text, is_of_objects = _children_at(step)
         found: list[_Placed] = []
-        for path, each in level:
-            if names and type(each) is dict:  # as ``children``, without a call
+        for path, each in level:  # most steps as ``children``, without a call
+            kind = type(each)
+            if names and kind is dict:
                 for name in names:
                     if name in each:
                         found.append(((*path, name), each[name]))
             elif step == "**":
                 found += _descend(path, each, 0)
-            else:
-                for key, child in children(each):
-                    found.append(((*path, key), child))
+            elif key and kind is list:
+                for n, child in enumerate(each):
+                    if (type(child) is dict or _is_object(child)) and child.get(key) == text:
+                        found.append(((*path, n), child))
+            elif kind is not str and not (is_of_objects and kind is list):
+                for at, child in children(each):
+                    found.append(((*path, at), child))
         if not found:
             return []
         level = found
     if passes is not None:
-        level = [each for each in level if passes(each[1])]
-    return [PlacedValue("".join((pointer, *(f"/{escape(str(key))}" for key in path))), each) for path, each in level]
+        found = []
+        for placed in level:
+            if passes(placed[1]):
+                found.append(placed)
+        level = found
+    return [PlacedValue(_pointer_of(pointer, path), each) for path, each in level] if level else []
+
+
+def _pointer_of(pointer: str, path: _Path) -> str:
+    return "".join((pointer, *[f"/{escape(str(key))}" for key in path]))
 
 
 def _descend(path: _Path, value: JsonValue, depth: int) -> Iterator[tuple[_Path, JsonValue]]:
@@ -213,13 +243,14 @@ def index_of(step: str, size: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def _children_at(step: str) -> tuple[tuple[str, ...], _Children]:
-    """Names of the children of an object at a step; () for a wildcard. The function that finds those of any value."""
+def _children_at(step: str) -> _ChildrenAt:
     if step in ("*", "**"):
-        return (), _children
+        return _ChildrenAt((), _children)
     if filtered := _FILTER.fullmatch(step):
-        return (), partial(_with_text, *filtered.groups())
-    return _spellings(step), partial(_by_name, step, _spellings(step))
+        key, text = filtered[1], filtered[2]
+        return _ChildrenAt((), partial(_with_text, key, text), key, text)
+    is_index = _INDEX.fullmatch(step) or _FROM_END.fullmatch(step)
+    return _ChildrenAt(_spellings(step), partial(_by_name, step, _spellings(step)), is_of_objects=not is_index)
 
 
 def _with_text(key: str, text: str, value: JsonValue) -> Iterable[_Child]:

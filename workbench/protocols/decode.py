@@ -77,6 +77,7 @@ class DecodedExchange:
         before: the same exchange when it had less content: its request is already decoded.
         known: messages of other requests of the session, which this one may repeat.
         among: protocols to choose from, unless URL or body clearly belong to another one; empty for all.
+        is_sorted: it was ``as_tool_request`` that made the exchange.
     """
 
     def __init__(
@@ -87,9 +88,11 @@ class DecodedExchange:
         before: DecodedExchange | None = None,
         known: KnownMessages | None = None,
         among: Collection[str] = (),
+        *,
+        is_sorted: bool = False,
     ) -> None:
         self.index = index
-        self.exchange = exchange = as_tool_request(exchange)
+        self.exchange = exchange = exchange if is_sorted else as_tool_request(exchange)
         self.facts: dict[Any, Any] = {}
         self.problems: list[Anomaly] = []
         self.request: ModelRequest | None = None

@@ -10,7 +10,7 @@ sessions count and cost. It may import the core and the rooms up to ``diff``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -185,13 +185,12 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
         is_shared: findings are shared with other contracts under which the same exchange is checked.
     """
     names = families_for(case, "check") if case.request or case.response else (_UNREAD_FAMILY,)
-    run = _run_shared if is_shared else _run
+    run = _run_shared if is_shared else _run_each
     softened = replace(case, contract=soft_contract(case.contract)) if case.request else case
     if case.carried:
         case.carried.begin(softened)
         softened.limit(case.carried.start)
-    raw_findings = (finding for name in names for finding in run(name, softened))
-    found = in_order(softened, without_cut_values(case.decoded.exchange, raw_findings))
+    found = in_order(softened, without_cut_values(case.decoded.exchange, run(names, softened)))
     for name in families_for(case, "review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):
@@ -207,19 +206,22 @@ def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     return _judge(found, contract, advice=[*slugs, REFUSED])  # what was answered is no fault of what was asked
 
 
-def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
-    return case.shared.findings(name, case, partial(_run, name))
+def _run_shared(names: Iterable[str], case: RuleContext) -> list[Finding]:
+    return [finding for name in names for finding in case.shared.findings(name, case, partial(_run_each, (name,)))]
 
 
-def _run(name: str, case: RuleContext) -> Iterator[Finding]:
-    """Findings of one family. If it raises, that is a finding, too, and the other families still run."""
-    try:
-        for finding in family(name).check(case):
-            if not isinstance(finding, Finding):
-                raise TypeError(f"{name} yields a {type(finding).__name__} instead of a finding")
-            yield finding
-    except (Exception, SystemExit) as error:
-        yield _failure(name, case, error)
+def _run_each(names: Iterable[str], case: RuleContext) -> list[Finding]:
+    """Findings of these families. If one raises, that is a finding, too, and the others still run."""
+    found = list[Finding]()
+    for name in names:  # and no generator: most families find nothing, and there are forty
+        try:
+            for finding in family(name).check(case):
+                if not isinstance(finding, Finding):
+                    raise TypeError(f"{name} yields a {type(finding).__name__} instead of a finding")
+                found.append(finding)
+        except (Exception, SystemExit) as error:
+            found.append(_failure(name, case, error))
+    return found
 
 
 def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -147,6 +148,14 @@ class RuleContext:
                 return ()
         return where(messages, test, *terms, start=start)
 
+    def numbers(self, test: Callable[..., object], *terms: object) -> Sequence[int]:
+        """Indices of the messages that ``suspects`` yields."""
+        messages, start = self.messages, self.start
+        if isinstance(messages, HistoryPrefix):
+            found = messages.history.ask(test, terms)
+            return found[bisect_left(found, start) : bisect_left(found, len(messages))]
+        return [n for n, _ in where(messages, test, *terms, start=start)]
+
     @property
     def lines(self) -> Sequence[CallLine]:
         """Lines of the closure, from ``start`` on."""
@@ -212,8 +221,10 @@ class RuleContext:
                 contract has several; ``values``: values of variables in the provider's message (indices, ids and the
                 model are filled in).
         """
-        place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
-        return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
+        holder = self.decoded.messages(ref.side)[ref.message]
+        part = holder.parts[ref.part]
+        place = self.decoded.place_of(ref.side, holder, part, name)
+        return self._finding(rule, ref.side, holder.absolute(part, name), place, message, part, **more)
 
     def within(self, rule: Rule, ref: NodeRef, name: str, piece: tuple[int, int], message: str, **more: Any) -> Finding:
         """A finding on some characters of a text field of a part."""

@@ -19,6 +19,14 @@ def _is_answered(case: RuleContext) -> bool:
     return case.response is not None
 
 
+def _is_streamed(case: RuleContext) -> bool:
+    return case.response is not None and case.response.is_stream
+
+
+def _has_error(case: RuleContext) -> bool:
+    return case.response is not None and case.response.error is not None
+
+
 def _has_status(case: RuleContext) -> bool:
     return case.decoded.exchange.response is not None
 
@@ -52,11 +60,11 @@ _NEEDS: Mapping[str, Sequence[_Trait]] = {
     "answers": (_has_status, _is_answered),
     "arguments": (_uses_tools,),
     "calls": (_is_answered,),
-    "clients": (_is_answered,),
+    "clients": (_is_streamed,),
     "closure_alone": (_has_earlier, _uses_tools),
     "closure_ids": (_uses_tools,),
     "closure_items": (_is_itemized, _uses_tools),
-    "gateway_stream": (_is_answered,),
+    "gateway_stream": (_is_streamed,),
     "made_up": (_is_answered, _has_earlier),
     "reasoning_items": (_is_itemized,),
     "recording": (_has_status,),
@@ -65,7 +73,7 @@ _NEEDS: Mapping[str, Sequence[_Trait]] = {
     "sockets": (),
     "state": (_continues_by_id,),
     "streaming": (_is_answered,),
-    "suspects": (_is_answered,),
+    "suspects": (_has_error,),
     "text": (_is_answered,),
     "token_counts": (_is_answered,),
 }

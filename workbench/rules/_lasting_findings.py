@@ -61,7 +61,7 @@ def of_messages(check: Check) -> Check:
     @wraps(check)
     def look_at_recent(case: RuleContext) -> Iterator[Finding]:
         is_marked = case.carried is not None
-        for finding in check(case.recent):
+        for finding in check(case.chain.get("recent", case)):  # as ``recent``
             yield replace(finding, order=_REPEATED) if is_marked and finding.side == REQUEST else finding
 
     return look_at_recent

@@ -58,7 +58,7 @@ class Search:
             missing = self._place.missing(root) if self._place.steps else ()
             found = [PlacedValue(pointer, None) for pointer in missing]
         else:
-            found = [*self._place.find(root, passes=self._test.passes)]
+            found = self._place.find(root, passes=self._test.passes)
         return [each for each in found if self._holds_near(root, each)] if found else found
 
     def _holds_near(self, root: JsonValue, found: PlacedValue) -> bool:
@@ -139,9 +139,9 @@ class _Question:
     def __init__(self, which: str, roles: tuple[str, ...], search: Search) -> None:
         self.which, self.roles, self.search = which, roles, search
 
-    def values(self, value: JsonValue) -> tuple[PlacedValue, ...]:
+    def values(self, value: JsonValue) -> Sequence[PlacedValue]:
         """What they are about in a message that is this value."""
-        return tuple(self.search.values(value)) if not self.which or passes_filter(self.which, value) else ()
+        return self.search.values(value) if not self.which or passes_filter(self.which, value) else ()
 
     def is_for(self, message: Message) -> bool:
         """They are about messages of its role."""
@@ -301,7 +301,7 @@ def _is_of_place(case: RuleContext, place: Place, message: Message) -> bool:
     return message.pointer.rpartition("/")[2] == str(index)
 
 
-_Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
+_Hit: TypeAlias = "tuple[int, Message, Sequence[PlacedValue]]"
 """Number of a relation, a message, and the values in it that the relation is about."""
 
 
@@ -347,9 +347,9 @@ def _may_be_about(shape: MessageShape, question: _Question) -> bool:
 
 
 @asked_by_shape(_may_be_about)
-def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
+def _hits(message: Message, question: _Question) -> Sequence[PlacedValue]:
     """The values that a question is about in a message."""
-    if not question.is_for(message):
+    if question.roles and message.role not in question.roles:  # as ``is_for``, without a call
         return ()
     text = text_of(message) or b"null"
     return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))

@@ -129,7 +129,7 @@ class _RepeatedCalls:
 
 def _start(case: RuleContext) -> int:
     """The first message that ``steps`` reads."""
-    questions = [n for n, _ in case.suspects(_is_question)] if case.earlier.exchanges else []
+    questions = case.numbers(_is_question) if case.earlier.exchanges else ()
     return questions[-1] if questions else 0
 
 

@@ -166,16 +166,23 @@ def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair:
     if not (call.raw or "").strip() and not isinstance(call.input, dict):
         yield from _no_arguments(case, ref, tool)
     else:
-        from workbench.toolcalls.arguments import (  # few files have calls of an answer, and a ladder is long
-            Ladder,
-            climb,
-        )
+        yield from _read_as_far_as_possible(case, ref, call, tool, may_repair=may_repair)
 
-        if call.error is not None and not may_repair:
-            ladder = Ladder(error=call.error)
-        else:
-            ladder = climb(call.raw, call.input, tool.schema if tool else None)
-        yield from _read(case, ref, call, ladder)
+
+def _read_as_far_as_possible(
+    case: RuleContext, ref: NodeRef, call: ToolCallIR, tool: ToolDef | None, *, may_repair: bool
+) -> Iterator[Finding]:
+    from workbench.toolcalls.arguments import (  # few files have calls of an answer, and a ladder is long
+        Ladder,
+        climb,
+        is_plain_object,
+    )
+
+    schema = tool.schema if tool else None
+    if call.error is None and is_plain_object(call.raw, call.input, schema):
+        return
+    ladder = climb(call.raw, call.input, schema) if call.error is None or may_repair else Ladder(error=call.error)
+    yield from _read(case, ref, call, ladder)
 
 
 def _is_last_of_truncated_stream(case: RuleContext, ref: NodeRef) -> bool:

@@ -36,7 +36,7 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
         return
     calls = [call for message in answer.messages for _, call in message.tool_calls()]
     recent, ids = case.messages[-LOOKED_BACK:], {call.id for call in calls if call.id}
-    if not calls or any(result.tool_call_id in ids for message in recent for _, result in message.tool_results()):
+    if not calls or any(r.tool_call_id in ids for message in reversed(recent) for _, r in message.tool_results()):
         return
     answer_text, digests = "".join(filter(None, map(visible_text, answer.messages))).strip(), {*map(call_digest, calls)}
     sent_calls = (call for message in recent for _, call in message.tool_calls())

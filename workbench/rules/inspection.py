@@ -194,7 +194,6 @@ class Inspector:
             yield self._step_again(self._grown.pop()) if self._grown else self._step()
 
     def _step(self) -> InspectedExchange:
-        """The next exchange."""
         index, journal = self._next, self._conversations.journal
         exchange = self._read(index)
         if isinstance(exchange, Exchange):
@@ -260,8 +259,7 @@ class Inspector:
             self._step()
         row, kept = self.rows[index], self._details.pop(index, None)
         if kept is None:
-            exchange = self._tool_hops.complete(self.session.exchange(index))
-            decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
+            decoded = self._decode(index, self._tool_hops.complete(self.session.exchange(index)))
             case = self._case(decoded, self._contract(decoded), row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = kept = replace(kept, row=row, about=self.session.about)
@@ -344,13 +342,13 @@ class Inspector:
         """
         recorded = self._read(index)
         base = recorded if isinstance(recorded, Exchange) else Exchange(self.rows[index].summary.id)
-        exchange = replace(
+        new = replace(
             base, request=made.request, response=made.response, origin=made.origin, state=State.COMPLETE, damage=()
         )
         other = copy(self)
-        other.session, other.rows = ReplacingSession(self.session, index, exchange), list(self.rows)
+        other.session, other.rows = ReplacingSession(self.session, index, new), list(self.rows)
         other._details, other._peeked = {}, {}
-        decoded = DecodedExchange(index, exchange, self.protocol, among=self._among())
+        decoded = DecodedExchange(index, new, self.protocol, among=self._among())
         row, conversation = self._row(decoded), self.rows[index].conversation
         if decoded.protocol and conversation is not None:
             trial, how = other.judge(decoded), self._contract(decoded).how
@@ -365,11 +363,14 @@ class Inspector:
         except SessionFormatError as error:
             return error
 
+    def _decode(self, index: int, exchange: Exchange) -> DecodedExchange:
+        return DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among(), is_sorted=True)
+
     def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> InspectedExchange:
         if isinstance(exchange, SessionFormatError):
             told = self.session.summaries()[index]
             return InspectedExchange(index, told, None, "unreadable", None, "", None, None, problems=(str(exchange),))
-        decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
+        decoded = self._decode(index, exchange)
         if exchange.state is State.OPEN:
             self._open[index] = decoded
         self._keep(decoded)
@@ -397,7 +398,6 @@ class Inspector:
         )
 
     def _judge_row(self, row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
-        """The row of a model exchange."""
         self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
         choice = self._contract(decoded)
         conversation = self._conversations.add(decoded)
@@ -488,7 +488,7 @@ class Inspector:
             exchange = self._read(index)
             if isinstance(exchange, SessionFormatError):
                 return None
-            found = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
+            found = self._decode(index, exchange)
         self._keep(found)
         return found
 

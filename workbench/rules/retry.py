@@ -91,9 +91,9 @@ def _may_repeat(case: RuleContext) -> bool:
 
 def _has_enough_failures(case: RuleContext) -> bool:
     """Enough calls failed, the last of them just now."""
-    if len(case.suspects(_has_results)) < FAILING:
+    if len(case.numbers(_has_results)) < FAILING:
         return False  # and the results need not be read
-    failed = [n for n, _ in case.suspects(failures)]
+    failed = case.numbers(failures)
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
 
 

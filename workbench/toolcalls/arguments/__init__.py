@@ -10,7 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.toolcalls.arguments.ladder import ArgumentRefusal, ArgumentStep, Ladder, LadderStep, climb, judge, steps
+from workbench.toolcalls.arguments.ladder import (
+    ArgumentRefusal,
+    ArgumentStep,
+    Ladder,
+    LadderStep,
+    climb,
+    is_plain_object,
+    judge,
+    steps,
+)
 
 if TYPE_CHECKING:
     from workbench.toolcalls.arguments import ladder
@@ -30,6 +39,7 @@ __all__ = [
     "SchemaFault",
     "climb",
     "is_cut",
+    "is_plain_object",
     "judge",
     "ladder",
     "steps",

@@ -18,6 +18,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.toolcalls.arguments import _process
+from workbench.toolcalls.arguments._plain_schema import is_plainly_valid
 from workbench.toolcalls.arguments._schema import (
     INVALID,
     NeedsChild,
@@ -143,6 +144,20 @@ class Ladder:
     def with_refusal(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
         """Add the refusal, unless there is one."""
         return self if self.refusal else replace(self, refusal=ArgumentRefusal(code, message, retryable))
+
+
+def is_plain_object(raw: str | None, value: JsonValue, schema: JsonValue) -> bool:
+    """True if ``climb`` finds no fault in the arguments, which a look shows of most; False says nothing.
+
+    Args:
+        raw, value, schema: as of ``climb``.
+    """
+    if raw is not None:
+        try:
+            value = loads(raw)
+        except WireError:
+            return False
+    return isinstance(value, dict) and (schema is None or is_plainly_valid(value, schema))
 
 
 def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:

@@ -6,6 +6,7 @@ All functions raise SessionFormatError for a row that Workbench did not write, W
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from workbench.errors import SessionFormatError
@@ -52,18 +53,21 @@ class _CheckedColumn(NamedTuple):
     Attributes:
         check: returns the value as it is used. Raises SessionFormatError.
         plain: types of which every value is valid and used as it is: most values need no check.
+        number, most: a type of which every value from zero to ``most`` is, too.
     """
 
     check: Check
     plain: tuple[type, ...] = ()
+    number: type | None = None
+    most: float = 0
 
 
 _TEXT = _CheckedColumn(values.text, (str,))
 _BYTES = _CheckedColumn(values.raw, (bytes,))
-_COUNT = _CheckedColumn(values.count)
+_COUNT = _CheckedColumn(values.count, (), int, values.LARGEST)
 _TEXT_OR_NONE = _CheckedColumn(values.optional(values.text), (str, type(None)))
-_COUNT_OR_NONE = _CheckedColumn(values.optional(values.count), (type(None),))
-_SECONDS = _CheckedColumn(values.optional(values.seconds), (type(None),))
+_COUNT_OR_NONE = _CheckedColumn(values.optional(values.count), (type(None),), int, values.LARGEST)
+_SECONDS = _CheckedColumn(values.optional(values.seconds), (type(None),), float, values.LAST_SECOND)
 
 _SUMMARY: Mapping[str, _CheckedColumn] = {
     "seq": _COUNT,
@@ -71,9 +75,9 @@ _SUMMARY: Mapping[str, _CheckedColumn] = {
     "method": _TEXT,
     "url": _TEXT,
     "status": _COUNT_OR_NONE,
-    "state": _CheckedColumn(values.state),
-    "kind": _CheckedColumn(values.kind),
-    "origin": _CheckedColumn(values.origin),
+    "state": _CheckedColumn(cache(values.state)),
+    "kind": _CheckedColumn(cache(values.kind)),
+    "origin": _CheckedColumn(cache(values.origin)),
     "request_bytes": _COUNT,
     "response_bytes": _COUNT,
     "started_at": _SECONDS,
@@ -167,7 +171,10 @@ def frame(row: Row) -> Row:
 def _check(columns: Mapping[str, _CheckedColumn], row: Row) -> Row:
     wanted = columns.values()
     try:
-        return [v if type(v) in plain else check(v) for (check, plain), v in zip(wanted, row, strict=True)]
+        return [
+            v if type(v) in plain or (type(v) is number and 0 <= v <= most) else check(v)  # type: ignore[operator]
+            for (check, plain, number, most), v in zip(wanted, row, strict=True)
+        ]
     except SessionFormatError as error:
         pairs = zip(columns.items(), row, strict=True)
         wrong = next(name for (name, column), value in pairs if not _holds(column.check, value))
