@@ -115,8 +115,8 @@ def test_contracts_share_no_finding_on_any_request(body: bytes) -> None:
 
 
 def test_a_rule_runs_once_for_contracts_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs, run = Counter[str](), rules._run
-    monkeypatch.setattr(rules, "_run", lambda name, case: (runs.update([name]), run(name, case))[1])
+    runs, run = Counter[str](), rules._run_each
+    monkeypatch.setattr(rules, "_run_each", lambda names, case: (runs.update(names), run(names, case))[1])
     looked, shared = inspector("deepseek-reasoning-lost"), SharedResults()
     decoded = looked.detail(1).decoded
     runs.clear()
