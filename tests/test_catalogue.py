@@ -55,6 +55,9 @@ ORDINALS = (
     "twenty-ninth",
     "thirtieth",
     "thirty-first",
+    "thirty-second",
+    "thirty-third",
+    "thirty-fourth",
 )
 
 

@@ -98,6 +98,22 @@ def test_what_was_told_once_is_not_told_of_every_later_request(inspect):
     assert not [f for f in inspect([*pairs, later], protocol="openai-chat") if f.rule == TWICE]
 
 
+def test_a_loop_over_responses_that_the_server_holds(inspect):
+    """Each request brings one result: the calls are in the responses before it."""
+
+    def pair(number):
+        made = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": "click"}
+        output = [{**made, "arguments": '{"at": "#next"}', "status": "completed"}]
+        given = [{"type": "function_call_output", "call_id": f"call_{number - 1}", "output": "clicked"}]
+        held = {"previous_response_id": f"resp_{number - 1}"} if number > 1 else {}
+        request = {"model": "gpt-5.2", **held, "input": given if held else "go"}
+        return request, {"id": f"resp_{number}", "object": "response", "status": "completed", "output": output}
+
+    pairs = [pair(number) for number in range(1, 6)]
+    assert [f.pointer for f in inspect(pairs, protocol="openai-responses") if f.rule == LOOP] == ["/input/0"]
+    assert not [f for f in inspect(pairs[:4], protocol="openai-responses") if f.rule == LOOP]
+
+
 NAMES = [
     ("send_email", None, True),
     ("sendEmail", None, True),

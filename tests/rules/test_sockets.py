@@ -13,7 +13,7 @@ from tests.protocols.test_socket_turns import LOOP
 from tests.protocols.test_socket_turns import connection as responses
 from workbench.protocols import SocketTurns, with_turns
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, Frame, Headers, State
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
 BASE = [*session(), *put(USER, "u"), sent("response.create"), created("resp_1")]
@@ -137,6 +137,46 @@ def test_a_call_without_a_result_is_no_reason_of_a_refusal_here() -> None:
         inspector.detail(len(inspector.session) - 1)
         findings = [f for row in inspector.rows[1:] for f in row.findings]
         assert [(f.rule, f.severity.value) for f in findings if f.rule.startswith("closure.missing")] == expected
+
+
+UPDATE = sent("session.update", session={"type": "realtime", "tools": []})
+SILENT = {
+    "setup": live.connection(live.BEGIN[:1]),
+    "update": said.connection([*session()[:1], UPDATE]),
+    "session": said.connection([UPDATE, said.received("conversation.created"), session()[-1]]),
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_session_that_the_server_does_not_confirm_or_announce_is_named(name: str) -> None:
+    assert list(found(SILENT[name])) == ["socket.no-response"]
+    assert found(replace(SILENT[name], state=State.OPEN)) == {}
+
+
+def test_a_refused_handshake_is_named_once_whatever_its_body() -> None:
+    asked = HttpRequest("GET", "wss://gateway.example/v1/responses", Headers((("Upgrade", "websocket"),)))
+    for body in (b"", b"no such page", b'{"detail": "Method Not Allowed"}', b'{"error": {"message": "no"}}'):
+        inspector = Inspector(MemorySession("s", (Exchange("1", asked, HttpResponse(405, body=Body(body))),))).run()
+        assert [f.rule for f in inspector.findings] == ["socket.refused-handshake"]
+
+
+def test_a_normal_code_of_the_server_whose_reason_names_a_failure_is_a_warning() -> None:
+    for reason, direction, expected in (
+        ("quota exceeded", "received", ["socket.closed"]),
+        ("quota exceeded", "sent", []),
+        ("bye", "received", []),
+    ):
+        assert list(found(closed(HEALTHY["live"], 1000, reason, direction))) == expected
+
+
+HEARD = live.received(serverContent={"inputTranscription": {"text": "Hello?"}})
+COMMITTED = said.received("input_audio_buffer.committed", item_id="u9", previous_item_id=None)
+
+
+@pytest.mark.parametrize("connection", [live.connection([*live.loop(), HEARD]), said.connection([*BASE, COMMITTED])])
+def test_what_the_server_heard_and_does_not_answer_is_named_once_it_is_silent_for_long(connection: Exchange) -> None:
+    assert "socket.no-response" not in found(connection)
+    assert "for 9" in found(closed(connection, 1000))["socket.no-response"]
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,17 @@ def test_texts(chat, body, expected):
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
 
 
+def test_code_for_the_server_that_calls_a_declared_tool(inspect):
+    code = {"executableCode": {"language": "PYTHON", "code": "print(default_api.read_file(path='a'))"}}
+    call = {"functionCall": {"name": "read_file", "args": {"path": "a"}}}
+    tools = [{"functionDeclarations": [{"name": "read_file", "parameters": {"type": "OBJECT", "properties": {}}}]}]
+    request = {"contents": [{"role": "user", "parts": [{"text": "go"}]}], "tools": tools}
+    for parts, expected in (([code], ["text.unparsed-call"]), ([code, call], [])):
+        body = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+        found = inspect(request, body, protocol="gemini", provider="gemini")
+        assert [f.rule for f in found if f.rule.startswith("text.")] == expected
+
+
 def test_the_bytes_are_those_of_the_markup(chat):
     import json
 

@@ -71,7 +71,7 @@ def steps(case: RuleContext) -> list[PastCall]:
     found: list[PastCall] = []
     question, turn, answered = 0, 0, len(messages)
     for n, message in enumerate(messages[start:], start):
-        question += fact(message, _is_question)
+        question += fact(message, is_question)
         for (k, call), digest in zip(message.tool_calls(), fact(message, _digests), strict=True):
             ref = NodeRef(REQUEST, n, k)
             result = results.get(ref)
@@ -129,7 +129,7 @@ class _RepeatedCalls:
 
 def _start(case: RuleContext) -> int:
     """The first message that ``steps`` reads."""
-    questions = case.numbers(_is_question) if case.earlier.exchanges else ()
+    questions = case.numbers(is_question) if case.earlier.exchanges else ()
     return questions[-1] if questions else 0
 
 
@@ -150,7 +150,7 @@ def failures(message: Message) -> int:
 
 
 @asked_of(Text)
-def _is_question(message: Message) -> bool:
+def is_question(message: Message) -> bool:
     """The user speaks in it."""
     return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)
 
@@ -204,7 +204,9 @@ def is_told(case: RuleContext, step: PastCall) -> bool:
 
 
 def first_new(case: RuleContext) -> int:
-    """The first message that the request before did not hold."""
+    """The first message that the request before did not hold; 0 if the server holds the history."""
+    if case.request and case.request.previous_id:
+        return 0
     before = case.peek(case.earlier.exchanges[-1]) if case.earlier.exchanges else None
     return len(before.messages(REQUEST)) if before else 0
 

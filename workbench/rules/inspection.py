@@ -376,7 +376,7 @@ class Inspector:
         self._keep(decoded)
         row = self._row(decoded)
         if decoded.protocol_from == ERROR_ALONE:
-            return replace(row, findings=check_error_alone(decoded))
+            return with_transport_findings(replace(row, findings=check_error_alone(decoded)), decoded)
         if exchange.kind is ExchangeKind.MCP:
             return replace(row, findings=self._tool_hops.check(decoded))
         return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded)

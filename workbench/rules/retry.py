@@ -11,6 +11,7 @@ from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._context import Rule, RuleContext
+from workbench.rules._held_repeats import held_steps
 from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
 from workbench.rules._repeats import (
     PastCall,
@@ -74,7 +75,10 @@ LOOKED_BACK = 8
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the history of a request."""
-    if case.request is None or not _may_repeat(case):
+    if case.request is None:
+        return
+    yield from _loops(case, held_steps(case))
+    if not _may_repeat(case):
         return
     history = steps(case)
     yield from _effects(case, history)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.config import resources, safeyaml
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.globs import matches_glob
@@ -69,11 +70,22 @@ def with_transport_findings(
     """
     row = with_refusal(row, decoded)
     if is_refused_handshake(decoded) and not find_refused(decoded):
-        return replace(row, findings=(*row.findings, *_handshake(decoded)))
+        found = tuple(_handshake(decoded))
+        others = (f for f in row.findings if not found or f.rule != _ANSWER_ERROR)
+        return replace(row, findings=(*others, *found))
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
     return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded, before)))
 
+
+_NAMES_FAILURE = regex.compile(
+    r"(?i)cancell?ed|abort|timed? ?-?out|expired|exceeded|limit reached|maximum|error|fail|invalid|unauthori|denied"
+    r"|overload|quota|unavailable|not found|refused"
+)
+"""Words of a reason with which a server ends a connection for a fault, whatever the code."""
+
+_ANSWER_ERROR = "answer.error"
+"""What is said of the refusal of a handshake as of any response."""
 
 _FALLS_BACK = 426
 """Status for which clients use HTTP from then on (Codex: one handshake)."""
@@ -132,18 +144,22 @@ def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
     """The first close frame, if its code names a fault; the other side only repeats it."""
     frames = enumerate(decoded.exchange.frames)
     number, frame = next(((n, f) for n, f in frames if f.opcode == "close"), (0, None))
-    if frame is None:
-        return
-    if not _is_fault(frame, _host(decoded)):
+    if frame is None or not _is_fault(frame, _host(decoded)):
         return
     code, reason = close_of(frame.data)
-    known = _codes().get(code)
     who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
-    meaning = _reason(code, reason, _host(decoded)) or (known.text if known else _range(code))
+    meaning, severity = _meaning(code, reason, _host(decoded))
     reason_text = f", saying {quote(reason, 120)}" if reason else ""
-    yield _finding(
-        decoded, CLOSED, side, f"the {who} closed the connection with {code}{reason_text}: {meaning}", (number,)
-    )
+    message = f"the {who} closed the connection with {code}{reason_text}: {meaning}"
+    yield _finding(decoded, weaker(CLOSED, severity), side, message, (number,))
+
+
+def _meaning(code: int, reason: str, host: str) -> tuple[str, Severity]:
+    """What a close frame means; only a warning if a normal code has a reason that no provider is known for."""
+    known, explained = _codes().get(code), _reason(code, reason, host)
+    if known is None or explained or not known.is_normal:
+        return explained or (known.text if known else _range(code)), CLOSED.severity
+    return f"{known.text}, but the reason names a failure", WARNING
 
 
 def _host(decoded: DecodedExchange) -> str:
@@ -157,7 +173,9 @@ def _is_fault(frame: Frame, host: str) -> bool:
         return False
     code, reason = close_of(frame.data)
     known = _codes().get(code)
-    return known is None or not known.is_normal or bool(_reason(code, reason, host))
+    if known is None or not known.is_normal or _reason(code, reason, host):
+        return True
+    return frame.direction == "received" and bool(_NAMES_FAILURE.search(reason))
 
 
 def _range(code: int) -> str:

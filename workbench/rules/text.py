@@ -51,6 +51,9 @@ _STRUCTURE = regex.compile(
 )
 """Tokens of the structure around arguments: what a parser missed of them is inside a value."""
 
+_CODE_API = "default_api."
+"""Module in which Gemini's code calls declared tools."""
+
 _OPENED = regex.compile(r"\s*<(think|thinking|mm:think)>")
 
 
@@ -72,6 +75,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
             elif isinstance(part, ToolCallIR):
                 yield from _in_name(case, ref, part)
                 yield from _in_arguments(case, ref, part)
+                yield from _in_code(case, ref, part, answer)
 
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
@@ -209,6 +213,17 @@ def _in_arguments(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator
             message = f"the arguments contain {quote(found[0], 40)}, which belongs to the model's own format"
             yield case.at(weaker(TOKEN), ref, message, name="input", evidence=quote(value[value.find(found[0]) :]))
             return
+
+
+def _in_code(case: RuleContext, ref: NodeRef, part: ToolCallIR, answer: ModelResponse) -> Iterator[Finding]:
+    """Code for the server that calls a declared tool: a client runs only calls (python-genai issue 876)."""
+    code = part.input.get("code") if part.is_server and isinstance(part.input, dict) else None
+    if not isinstance(code, str) or _CODE_API not in code:
+        return
+    for call in find(f"```tool_code\n{code}\n```", tuple(case.tools.values()))[:MOST]:
+        if call.name in case.tools and not _is_parsed(call, answer):
+            message = f"the model wrote a call to {_call_words(call)} as code for the server; the response has no call"
+            yield case.at(weaker(UNPARSED), ref, message, name="input", evidence=quote(call.raw))
 
 
 def _meant_words(declared: Sequence[str], name: str) -> str:

@@ -37,6 +37,9 @@ _INVALID = 1007
 _NAMES_FIELD = regex.compile(r"Unknown name \"|\bat '[\w.\[\]]{1,200}'")
 """A reason that names a field of the last message, as error messages over HTTP do; other reasons may be misleading."""
 
+_SILENCE = 5.0
+"""Seconds after which words that the server heard count as unanswered; models respond within two."""
+
 _OF_CONTENT = ("modelTurn", "outputTranscription", "turnComplete", "interrupted", "generationComplete")
 
 
@@ -91,6 +94,8 @@ class LiveTurns:
         self._facts: list[SocketFact] = []
         self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
         self._typed: int | None = None  # the last text of the user in realtimeInput that nothing answers yet
+        self._heard_words: tuple[int, float] | None = None  # the last transcript of the user, since the model spoke
+        self._last_at = 0.0  # of the newest frame
         self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
@@ -98,6 +103,7 @@ class LiveTurns:
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Take the setup, contents and results."""
+        self._last_at = frame.at or self._last_at
         setup, content = get(value, "setup"), get(value, "clientContent")
         given, answered = get(value, "realtimeInput"), get(value, "toolResponse")
         if isinstance(setup, dict):
@@ -229,6 +235,7 @@ class LiveTurns:
 
     def take_end(self, number: int, frame: Frame) -> None:
         """A setup that the server did not accept is a turn. A close frame may say what was wrong with the last one."""
+        self._last_at = frame.at or self._last_at
         if self._frames and not self._is_ready and not self.turns:
             self._begin(self._frames[-1], frame).notes.append("the server did not accept the setup")
         code, reason = close_of(frame.data)
@@ -250,6 +257,13 @@ class LiveTurns:
         if self._typed is not None:
             text = f"the server said nothing after the text in message {self._typed + 1}"
             yield SocketFact("socket.no-response", text, (self._typed,), is_of_client=False, is_of_end=True)
+        if self._heard_words and self._last_at - self._heard_words[1] > _SILENCE:
+            number, at = self._heard_words
+            text = f"the server heard the user (message {number + 1}), and said nothing for {self._last_at - at:.0f} s"
+            yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
+        if self._frames and not self._is_ready and not self.turns:
+            text = "the server sent nothing after the setup, not even setupComplete"
+            yield SocketFact("socket.no-response", text, (self._frames[0],), is_of_client=False, is_of_end=True)
         if self._idle_input and not self.turns and self._is_ready:
             text = f"the client sent input, but {self._idle_input[1]}: the model waits for its end"
             yield SocketFact("socket.unused-result", text, (self._idle_input[0],), is_of_end=True)
@@ -261,7 +275,7 @@ class LiveTurns:
         content = get(value, "serverContent")
         is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
         calls = get(get(value, "toolCall"), "functionCalls")
-        self._typed = None if is_said or calls is not None else self._typed
+        self._note_heard(number, frame, content, is_answered=is_said or calls is not None)
         if self._turn is None and not is_said and calls is None:
             self._is_ready = True
             return  # the beginning and the end of a connection, and what was heard
@@ -273,6 +287,14 @@ class LiveTurns:
             turn.notes.append("the server started this turn by itself (automatic turn detection)")
         turn.add(number, frame, "")
         self._note(turn, content, calls, value)
+
+    def _note_heard(self, number: int, frame: Frame, content: JsonValue, *, is_answered: bool) -> None:
+        """What the user typed or said waits for an answer until the model says something, or calls a tool."""
+        self._last_at = frame.at or self._last_at
+        if is_answered:
+            self._typed = self._heard_words = None
+        elif isinstance(content, dict) and get(content, "inputTranscription") is not None:
+            self._heard_words = (number, self._last_at)
 
     def _note(self, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
         if isinstance(content, dict):

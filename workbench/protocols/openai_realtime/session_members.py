@@ -11,6 +11,8 @@ Value = dict[str, JsonValue]
 _OWN = ("id", "object", "expires_at", "client_secret", "input")
 """Members of a session, and of a response, that are no parameters of a response."""
 
+_TRANSCRIPTION = "realtime.transcription_session"
+
 
 def object_of(value: Value, key: str) -> Value:
     """The object of a key; empty for anything else."""
@@ -27,11 +29,23 @@ def tool_names(session: Value) -> list[str]:
 
 
 def waits_for_silence(session: Value) -> bool:
-    """The server requests a response by itself when the user stops speaking; so it does unless the client says no."""
+    """The server requests a response by itself when the user stops speaking; so it does unless the client says no.
+
+    A detection whose type is null is off, too: some servers lose the type when only another member is updated.
+    """
     for holder in (session, object_of(object_of(session, "audio"), "input")):
-        if "turn_detection" in holder and holder["turn_detection"] is None:
+        detection = holder.get("turn_detection", {})
+        if detection is None or (isinstance(detection, dict) and detection.get("type", "") is None):
             return False
     return True
+
+
+def responds_by_itself(session: Value) -> bool:
+    """The server begins a response when the user stops speaking: a session for speech, with ``create_response``."""
+    holders = (session, object_of(object_of(session, "audio"), "input"))
+    is_off = any(object_of(holder, "turn_detection").get("create_response") is False for holder in holders)
+    is_conversation = session.get("type") != "transcription" and session.get("object") != _TRANSCRIPTION
+    return is_conversation and not is_off and waits_for_silence(session)
 
 
 def merge(session: Value, update: Value) -> Value:

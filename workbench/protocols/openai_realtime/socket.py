@@ -23,6 +23,7 @@ from workbench.protocols.openai_realtime.session_members import (
     Value,
     merge,
     object_of,
+    responds_by_itself,
     settings_of,
     tool_names,
     waits_for_silence,
@@ -31,6 +32,7 @@ from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
 _OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
+_ANNOUNCED = ("session.created", "transcription_session.created")
 _BEGUN_ITEMS = ("conversation.item.added", "conversation.item.created")
 _ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
 _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
@@ -42,6 +44,9 @@ _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversat
     "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
 ))  # fmt: skip
 """Messages with a separate response of the server: an error that follows one, and names nothing else, refuses it."""
+
+_SILENCE = 5.0
+"""Seconds after which input that the server committed counts as unanswered; a response begins at once."""
 
 _MOST_INPUTS = 8
 """Messages with input that a finding names."""
@@ -124,13 +129,15 @@ class RealtimeTurns:
         self._last: _RealtimeTurn | None = None
         self._named: dict[str, tuple[int, Value]] = {}
         self._trigger: int | None = None
+        self._heard_at = self._last_at = 0.0  # time of the trigger, and of the newest frame
         self._calls: dict[str, str] = {}  # id → status of the item
         self._results: list[tuple[int, str]] = []  # frame and call of each
         self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
         self._updates: list[tuple[int, list[str]]] = []  # frame of each update that waits, and the tools in it
         self._types: dict[str, int] = {}  # type of an event of the client → its last frame
         self._inputs: list[int] = []  # what the user said, in items and in audio without turn detection
-        self._last_event = -1  # of the server, about something else than the session
+        self._last_event = self._last_received = -1  # of the server, about something else than the session; of any
+        self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
 
     # -- the client
@@ -138,6 +145,7 @@ class RealtimeTurns:
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Read a message that changes the session or the conversation, or requests or cancels a response."""
         kind = value.get("type")
+        self._last_at = frame.at or self._last_at
         self._types[str(kind)] = number
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
@@ -170,6 +178,7 @@ class RealtimeTurns:
 
     def take_end(self, number: int, frame: Frame) -> None:
         """The end of a connection ends no turn."""
+        self._last_at = frame.at or self._last_at
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Shapes of the beta that the API no longer accepts, results without a call, and truncated calls."""
@@ -187,10 +196,8 @@ class RealtimeTurns:
             text = f"no response.create follows the result of {calls:.120}: the model does not continue by itself"
             yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
         yield from self._idle_input()
-        for number, names in self._updates:
-            if names and number < self._last_event:
-                text = f"no session.updated confirms message {number + 1}, which declares {', '.join(names):.120}"
-                yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True, is_of_end=True)
+        yield from self._unheard_input()
+        yield from self._unconfirmed_updates()
 
     def _idle_input(self) -> Iterator[SocketFact]:
         """Input on a connection on which no response was ever requested, and none began by itself."""
@@ -199,13 +206,43 @@ class RealtimeTurns:
             text += "" if waits_for_silence(self._session) else ", and turn detection is off"
             yield SocketFact("socket.unused-result", text, tuple(self._inputs), is_of_end=True)
 
+    def _unconfirmed_updates(self) -> Iterator[SocketFact]:
+        """Updates that no session.updated confirms, and a session that the server never announced."""
+        for number, names in self._updates:
+            text = f"no session.updated confirms message {number + 1}"
+            if names and number < self._last_event:
+                text += f", which declares {', '.join(names):.120}"
+                yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True, is_of_end=True)
+            elif number > self._last_received:
+                text += ": the server sent nothing after it"
+                yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
+        if self._first_event and not self.turns and not self._inputs and self._types.keys() <= {*_SESSION}:
+            number, kind = self._first_event
+            text = f"the first event of the server is {kind!r:.80}: clients that wait for session.created stop here"
+            yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
+
+    def _unheard_input(self) -> Iterator[SocketFact]:
+        """What the user said after the last response, if the server should have begun one by itself."""
+        silence = self._last_at - self._heard_at
+        if self._trigger is None or self._waiting or silence <= _SILENCE:
+            return
+        if responds_by_itself(self._session):
+            text = f"the server committed input (message {self._trigger + 1}) and began no response for {silence:.0f} s"
+            yield SocketFact("socket.no-response", text, (self._trigger,), is_of_client=False, is_of_end=True)
+
     # -- the server
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Read an event of the server about the session, the conversation or a response."""
         kind = value.get("type")
+        self._last_at = frame.at or self._last_at
         if not isinstance(kind, str):
             return
+        if self._last_received < 0 and kind not in (*_OF_SESSION, "error"):
+            self._first_event = (number, kind)
+        self._last_received = number
+        if kind in _ANNOUNCED:
+            self._first_event = None
         if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
             self._pending_change = None
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
@@ -317,7 +354,7 @@ class RealtimeTurns:
                 number, value, value.get("content_index"), {"transcript": value.get("transcript")}
             )
         elif kind == "input_audio_buffer.committed":
-            self._trigger = number
+            self._trigger, self._heard_at = number, self._last_at
 
     # -- turns
 
