@@ -283,6 +283,10 @@ LINES = [
     KEY.encode(),
     b" ",
     b'"',
+    b'{"x": 1, "d": "f83OJ3D2xF1Bg8vub9tLe1gHMzV7",\n',
+    b'"k":\n "hJtXIZ2uSN5kbQfbtTNWbg"\n',
+    b'"kty": "EC",\n',
+    b"}\n",
 ]
 
 

@@ -36,6 +36,7 @@ from workbench.wire.secrets import (
     of_header,
     of_query,
     open_key,
+    open_web_key,
     public_prefix,
 )
 from workbench.wire.secrets.histories import HistorySearch
@@ -254,8 +255,9 @@ class Redactor:
         Secrets stay within a line, except for values of members, which may be on the next one, and private keys.
         """
         end = text.rfind(b"\n") + 1
-        if (start := open_key(text, end)) is not None:
-            end = text.rfind(b"\n", 0, start) + 1
+        for find_open in (open_key, open_web_key):
+            if (start := find_open(text, end)) is not None:
+                end = text.rfind(b"\n", 0, start) + 1
         return 0 if is_open(text[max(0, end - _LONGEST_GAP) : end]) else end
 
     def _request(self, request: HttpRequest) -> HttpRequest:

@@ -36,6 +36,9 @@ PARTS = [
     b"\n",
     b" ",
     b'"',
+    b'{"d": "f83OJ3D2xF1Bg8vub9tLe1gHMzV7",\n',
+    b'"kty": "EC",\n',
+    b"}",
 ]
 CODINGS = {
     "": bytes,
@@ -102,6 +105,17 @@ def test_no_piece_of_a_secret_leaves_before_it_is_known(text: str, data: st.Data
     assert len(said) == len(text)
     for secret in (KEY.decode()[20:], ECHOED, "0123456789abcdefABCDEF", "hunter2hunter2", "abcdefghijklmnop0123456789"):
         assert secret not in said
+
+
+@given(st.permutations(('"kty": "EC"', '"d": "f83OJ3D2xF1Bg8vub9tLe1gHMzV7"', '"x": "some point"')), st.data())
+def test_no_private_member_of_a_web_key_leaves_before_its_kind_is_known(
+    members: list[str], data: st.DataObject
+) -> None:
+    events = list(deltas(data, "a key: {" + ", ".join(members) + "} as you wished"))
+    guard, whole = BodyGuard(redactor(), ""), finished(b"".join(events), "").raw
+    assert whole.startswith(b"".join(map(guard.feed, events)))
+    said = "".join(json.loads(b'"' + piece + b'"') for piece in re.findall(rb'"text": "((?:[^"\\]|\\.)*)"', whole))
+    assert "bub9tLe1gHMzV7" not in said
 
 
 @given(st.lists(st.sampled_from(SAID), max_size=6).map(" ".join), st.lists(st.integers(1, 9), min_size=1), st.data())

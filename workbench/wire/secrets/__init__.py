@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.wire.secrets.named_values import kind_of
+from workbench.wire.secrets.named_values import kind_of, open_web_key
 from workbench.wire.secrets.names import (
     Family,
     Style,
@@ -50,5 +50,6 @@ __all__ = [
     "of_header",
     "of_query",
     "open_key",
+    "open_web_key",
     "public_prefix",
 ]

@@ -44,10 +44,13 @@ _SIGNS_OF_FORMS: Final = frozenset(sign for sign, _, _ in _FORMS)
 _HINTS_OF_FORMS: Final = (b" -", b"pass", b"auth")
 """One of them is in each of the signs."""
 
-_OF_KEY: Final = regex.compile(
-    rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}:\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})"
+_NAME_IN_KEY: Final = rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}"
+_OF_KEY: Final = regex.compile(_NAME_IN_KEY + rb":\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})")
+_OPEN_IN_KEY: Final = regex.compile(
+    rb"\"kty|" + _NAME_IN_KEY + rb"(?:\Z|:\s{0,8}[\\]{0,12}(?:\Z|\"(?:[^\s\"\\]{14}|[^\s\"\\]{0,13}\Z)))"
 )
-_OBJECT: Final = regex.compile(rb"[^{}]{0,4096}")
+_WITHOUT_BRACES: Final = regex.compile(rb"[^{}]{0,4096}")
+_LONGEST_HALF: Final = 4096
 _PUTTY: Final = regex.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za-z0-9+/=]{2,64}[\s\\]{1,4}){1,999})")
 
 
@@ -69,15 +72,25 @@ def find_by_form(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
 
 
 def _web_keys(text: bytes) -> Iterator[ShapedSecret]:
-    """Private members of JSON web keys; public ones are kept."""
+    """Private members of JSON web keys, between the braces around the member ``kty``; public ones are kept."""
     at = text.find(b'"kty')
     while at >= 0:
-        start = text.rfind(b"{", max(0, at - 4096), at)
-        inside = _OBJECT.match(text, start + 1 if start >= 0 else at)
+        inside = _WITHOUT_BRACES.match(text, at)
         end = inside.end() if inside else at
-        for found in _OF_KEY.finditer(text, start if start >= 0 else at, end):
+        for found in _OF_KEY.finditer(text, _after_brace(text, at), end):
             yield ShapedSecret(*found.span("value"), "private-key")
         at = text.find(b'"kty', max(end, at + 4))
+
+
+def _after_brace(text: bytes, end: int) -> int:
+    start = max(0, end - _LONGEST_HALF)
+    return max(text.rfind(b"{", start, end) + 1, text.rfind(b"}", start, end) + 1, start)
+
+
+def open_web_key(text: bytes, end: int) -> int | None:
+    """Start of what is the beginning of a JSON web key, if its other members come after ``end``; or None."""
+    found = _OPEN_IN_KEY.search(text, _after_brace(text, end), end)
+    return found.start() if found else None
 
 
 _QUOTE: Final = rb"[\\\"'`]"

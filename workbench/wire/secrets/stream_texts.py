@@ -15,6 +15,7 @@ from workbench import regex
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.escapes import decode_escapes
+from workbench.wire.secrets.named_values import open_web_key
 from workbench.wire.secrets.search import Secret, find, may_have, search
 from workbench.wire.secrets.shapes import REACH, open_key
 
@@ -200,8 +201,7 @@ def open_from(text: bytes, seen: Collection[bytes]) -> int:
     behind = max(0, start - _AROUND)
     if named := _NAMED.search(plain, behind, start) or _NAMED.search(plain, behind):
         opens.append(named.start("value"))
-    if (key := open_key(plain, len(plain))) is not None:
-        opens.append(key)
+    opens += [key for find_open in (open_key, open_web_key) if (key := find_open(plain, len(plain))) is not None]
     for _ in _reaching(text):
         opens.append(max(plain.rfind(b"\n"), plain.rfind(b"\r")) + 1)
     for secret in seen:
