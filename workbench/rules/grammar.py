@@ -146,7 +146,9 @@ _AnswerFault: TypeAlias = tuple[grammars.BodyGrammar, grammars.ShapeFault, str]
 def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
     """Required keys that the messages of an answer lack."""
     grammar = grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
-    for fault in grammar.faults(f"#{grammar.answer}", body) if grammar and grammar.answer else ():
+    if grammar is None or not grammar.answer:
+        return
+    for fault in grammar.faults(f"#{grammar.answer}", body):
         if fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED:
             has_no = f"{dotted_path(fault.pointer)} has no {quote(fault.name)}"
             yield grammar, fault, f"{has_no}: clients read it without checking that it exists"
