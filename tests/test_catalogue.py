@@ -58,6 +58,7 @@ ORDINALS = (
     "thirty-second",
     "thirty-third",
     "thirty-fourth",
+    "thirty-fifth",
 )
 
 
