@@ -318,6 +318,7 @@ def _match_json(match: Match) -> dict[str, object]:
     return {
         "rule": match.rule or None,
         "rules": list(match.rules),
+        "guess": match.is_guess,
         "kind": match.kind or None,
         "when": match.when,
         "provider": match.provider,

@@ -75,6 +75,7 @@ class Match:
         speaker: who wrote the text: ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
         validator: the form in which place and fault are written, ``"pydantic, text"``; empty if it is not a known one.
         place: the place in the request that a validator names, with dots between its steps; empty if it names none.
+        is_guess: nobody is known to say this, and the rule is what its words speak of; it may be wrong.
     """
 
     rule: str
@@ -98,6 +99,7 @@ class Match:
     speaker: str = ""
     validator: str = ""
     place: str = ""
+    is_guess: bool = False
 
 
 def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
@@ -113,7 +115,10 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     complaint = refusals.complaint_of(text)
     source = (complaint.validator, complaint.place) if complaint else ("", "")
     speaker = str(refusals.speaker_of(text))
-    found = _matches(text, refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint), complaint)
+    kind = refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint)
+    found = _matches(text, kind, complaint)
+    if not any(match.rule for match in found) and not (kind and kind.is_unjudged):
+        found = [*_guessed(text, kind), *found]
     return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 
@@ -128,6 +133,15 @@ def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) 
     if found:
         return [_of_kind(match, kind) for match in found]
     return [_by_kind(text, kind, _sharing(text))]
+
+
+def _guessed(text: str, kind: KnownRefusal | None) -> list[Match]:
+    """A match by the words alone, with what is known of the kind; none if they speak of nothing known."""
+    refusal = refusals.guess(text)
+    if refusal is None:
+        return []
+    match = _by_kind(text, replace(kind, rule=refusal.rule) if kind else refusal, None)
+    return [replace(match, is_guess=True, rules=())]
 
 
 def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
@@ -435,6 +449,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     """One match as lines."""
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
+    what = f"{what} (a guess by the words alone: nobody is known to say this)" if match.is_guess else what
     status = f" with status {match.status}" if match.status else ""
     yield from _wrap(f"{what}: from {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")

@@ -80,7 +80,9 @@ def _reconcile(
     of_request = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
     own = _predicting(of_request, error)
-    matches = _rank(explain(error.message, refusal), case.contract.name) or _by_place(case, error, refusal)
+    matches = _rank(explain(error.message, refusal), case.contract.name)
+    if not any(m.rule == f.rule for m in matches if m.is_guess for f in of_request):  # a guess decides among findings
+        matches = [m for m in matches if not m.is_guess] or _by_place(case, error, refusal)
     match = next((m for m in matches if any(f.rule == m.rule for f in own or of_request)), None)
     captured = match.captured if match else {}
     rule = own[0].rule if own else match.rule if match else ""

@@ -17,6 +17,7 @@ from workbench.protocols.refusals._kinds import (
     Speaker,
     table,
 )
+from workbench.protocols.refusals._phrases import phrase_in
 from workbench.protocols.refusals._statements import statement_in
 from workbench.protocols.refusals._texts import best
 from workbench.protocols.refusals._validators import Complaint, complaint_in
@@ -138,6 +139,14 @@ OF_STATEMENTS = OF_VALIDATORS | {
 }
 """Kinds that say so little that a statement in plain words says more."""
 
+OF_PHRASES = {
+    "parameter-unsupported": ("params.unsupported",),
+    "feature-disabled": ("params.unsupported",),
+    "tools-unsupported": ("tools.unsupported",),
+    "value-invalid": ("params.unsupported", "content.shape"),
+}
+"""Kind whose texts are about any thing → its widest rules: instead of these, a phrase says what the thing is."""
+
 MOST_WORDS = 400
 """Words of a body or a text that are looked up as code words."""
 
@@ -169,7 +178,7 @@ class KnownRefusal:
     """The kind of failure of an error.
 
     Attributes:
-        by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: how it was recognised.
+        by: ``"code"``, ``"text"``, ``"word"``, ``"status"`` or ``"phrase"`` (a guess): how it was recognised.
         words: the code word, stretch of text or status that did.
         values: what the text says: ``model``, ``field``, ``url``, ``found``, ``limit`` and ``over``
             (tokens), ``reset``.
@@ -254,18 +263,21 @@ def classify(
     known = {**values, **_values(kind, plain_text)}
     if kind.again is RetryAdvice.LATER and (over := reset(plain_text, raw, headers)):
         known["reset"] = over
-    return KnownRefusal(
-        kind, by, grounds, known, _speaker(plain_text), source, _rule_of(kind, plain_text.translate(_SMALL))
-    )
+    return KnownRefusal(kind, by, grounds, known, _speaker(plain_text), source, _rule_of(kind, plain_text))
 
 
-def _rule_of(kind: RefusalKind, small: str) -> str:
-    """The rule of a text of a kind: what a validator's form tells, then a statement, then words of the kind."""
+def _rule_of(kind: RefusalKind, text: str) -> str:
+    """The rule of a text of a kind: a validator's form tells it, then a statement, a phrase, words of the kind."""
+    small = text.translate(_SMALL)
     complaint = complaint_in(small) if kind.name in OF_VALIDATORS else None
     if complaint and (complaint.rule or not complaint.is_of_request):
         return complaint.rule
     statement = statement_in(small) if kind.name in OF_STATEMENTS else None
-    return statement.rule if statement else kind.rule_in(small)
+    if statement:
+        return statement.rule
+    rule = kind.rule_in(small)
+    phrase = phrase_in(text) if rule in OF_PHRASES.get(kind.name, ()) else None
+    return phrase.rule if phrase and phrase.rule != "params.unsupported" else rule
 
 
 def _of_statement(text: str) -> KnownRefusal | None:
@@ -277,6 +289,15 @@ def _of_statement(text: str) -> KnownRefusal | None:
     at = small.find(statement.words)
     words = text[at : at + len(statement.words)]
     return KnownRefusal(table().kinds[REFUSED], "text", words, speaker=_speaker(text), rule=statement.rule)
+
+
+def guess(text: str) -> KnownRefusal | None:
+    """The refusal that the words of a text speak of, where neither pattern nor template knows it; it may be wrong."""
+    plain_text = _plain(text)
+    phrase = phrase_in(plain_text)
+    if phrase is None or not phrase.rule:
+        return None
+    return KnownRefusal(table().kinds[REFUSED], "phrase", phrase.words, speaker=_speaker(plain_text), rule=phrase.rule)
 
 
 def complaint_of(text: str) -> Complaint | None:

@@ -1,0 +1,216 @@
+"""What a sentence in new words speaks of, what is wrong with it, and the rule of both: a guess where nothing is known.
+
+A text is read as words in the singular, in which each known thing is one word (``<call-id>``). Nearest to each other, a
+thing and a fault tell the rule; the table is ``phrases.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import product
+
+from workbench import regex
+from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
+from workbench.protocols.refusals._texts import table as read_table
+
+LONGEST = 2_500
+"""Characters of a text that are read."""
+
+BEFORE, BEHIND = 3, 6
+"""Most words between a fault and the thing behind it, and between a thing and the fault behind it."""
+
+_CODES = regex.compile(
+    r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
+    r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
+    r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
+    r"|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
+    r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
+    r"|\b(?:openai |the )?(?:chat ?completions?|responses)(?: ?api)?\b",
+    re.IGNORECASE,
+)
+_MEMBERS = regex.compile(
+    r"'(?:type|param|code|status|object|request_id|id|error_?type|http_code|statuscode|name|domain|reason|provider|"
+    r"provider_name|error_code|locale|success)' ?: ?(?:'[^']*'|null|none|true|false|[\d.]+),?"
+    r"|'(?:message|error|details?|msg|errors|description|raw|metadata|body|data|error_?message|title)' ?: ?",
+    re.IGNORECASE,
+)
+_HUMP = regex.compile(r"(?<=[a-z])(?=[A-Z])")
+_PATH = regex.compile(r"\b[A-Za-z_$]\w*(?:\[[^\]\s]{0,80}\]|\.[\w$]+)+")
+_STEP = regex.compile(r"[A-Za-z_$]\w*")
+_NAMED = regex.compile(r"\b(?:parameter|param|option|setting)s?:? '([A-Za-z_]{2,40})'", re.IGNORECASE)
+_WORD = regex.compile(r"<[a-z-]+>|[a-z]+(?:'t)?|\d+|[.;!?](?=\s|$)|[:,()\[\]{}=|]")
+_SENTENCE = regex.compile(r" [.;!?](?= |$)")
+_THING = regex.compile(r"<([a-z-]+)>")
+_PARTS = regex.compile(r"[,:(]|(?<!value)(?<!type)(?<!format) (?:as|of|in|for|to|with|from|by|on) ")
+"""What parts a fault from a thing: "invalid sequence as part", but not "invalid value for"."""
+_ANSWER = regex.compile("<(?:stream|answer)>")
+_NAME = regex.compile(r"<(not|support|use|kind)>")
+
+Words = tuple[str, ...]
+
+
+class Phrase(NamedTuple):
+    """A thing and its fault.
+
+    Attributes:
+        rule: slug; empty where the thing is none that a rule is about (a model, the whole request).
+        words: the stretch of the sentence, as words in the singular ("invalid <call-id>").
+    """
+
+    rule: str
+    words: str
+
+
+class _Fault(NamedTuple):
+    name: str
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+
+class _Table(NamedTuple):
+    singular: Mapping[str, str]
+    things: Mapping[str, tuple[tuple[Words, str], ...]]
+    faults: tuple[_Fault, ...]
+    rules: Mapping[tuple[str, str, str], str]
+    relations: tuple[tuple[re.Pattern[str], str], ...]
+    wide: frozenset[str]
+
+
+@cache
+def _table() -> _Table:
+    data = read_table("phrases")
+    words, faults = _texts(data["words"]), data["faults"]
+    assert isinstance(faults, dict)
+    return _Table(
+        _texts(data["singular"]),
+        _things(data["things"]),
+        tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
+        dict(_rules(data["rules"])),
+        tuple(_relations(data["relations"])),
+        frozenset(_list(data["wide"])),
+    )
+
+
+def _texts(value: JsonValue) -> dict[str, str]:
+    return {name: str(text) for name, text in value.items()} if isinstance(value, dict) else {}
+
+
+def _list(value: JsonValue) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _things(value: JsonValue) -> dict[str, tuple[tuple[Words, str], ...]]:
+    """First word → what begins with it, the longest first."""
+    assert isinstance(value, dict)
+    found: defaultdict[str, dict[Words, str]] = defaultdict(dict)
+    for thing, terms in value.items():
+        for words in (words for term in _list(terms) for words in _spelled(term)):
+            found[words[0]][words] = f"<{thing}>"
+    return {first: tuple(sorted(each.items(), key=lambda one: -len(one[0]))) for first, each in found.items()}
+
+
+def _spelled(term: str) -> Iterator[Words]:
+    """Every spelling of a term with alternatives: ``tool/function call/_``."""
+    for words in product(*(word.split("/") for word in term.split())):
+        yield tuple(word for word in words if word != "_")
+
+
+def _fault(name: str, sides: Mapping[str, str], words: Mapping[str, str]) -> _Fault:
+    before, behind = (_NAME.sub(lambda found: words[found[1]], sides[side]) for side in ("before", "behind"))
+    return _Fault(name, re.compile(rf"(?<!\S)(?:{before})(?=\s)"), re.compile(rf"(?<!\S)(?:{behind})(?!\S)"))
+
+
+def _rules(value: JsonValue) -> Iterator[tuple[tuple[str, str, str], str]]:
+    """((thing, fault, side), rule)."""
+    for row in (row for row in value if isinstance(row, dict)) if isinstance(value, list) else ():
+        for side in ("before", "behind"):
+            for fault in f"{row.get('faults', '')} {row.get(side, '')}".split():
+                yield from (((thing, fault, side), str(row.get("rule", ""))) for thing in str(row["of"]).split())
+
+
+def _relations(value: JsonValue) -> Iterator[tuple[re.Pattern[str], str]]:
+    assert isinstance(value, dict)
+    return ((re.compile(rf"(?<!\S)(?:{text})(?!\S)"), rule) for rule, texts in value.items() for text in _list(texts))
+
+
+def phrase_in(text: str) -> Phrase | None:
+    """The phrase of a text (one kind of quotes, single spaces) that is nearest together; None if there is none."""
+    found = [each for place, one in enumerate(sentences(text)) for each in _phrases(one, place)]
+    return min(found)[1] if found else None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, as words in the singular with ``<…>`` for each thing."""
+    plain = _MEMBERS.sub(" ", _CODES.sub(" ", text[:LONGEST]))
+    plain = _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain))
+    return _SENTENCE.split(" ".join(_with_things(_words(plain))))
+
+
+def _words(text: str) -> list[str]:
+    singular = _table().singular
+    return [_singular(word, singular) for word in _WORD.findall(_HUMP.sub(" ", text).lower())]
+
+
+def _last_of_path(path: re.Match[str]) -> str:
+    """What a path leads to: ``messages[1].tool_calls[0].id`` is ``<call-id>``."""
+    steps = " ".join(_STEP.findall(path[0])[-3:])
+    things = [word for word in _with_things(_words(steps)) if word[0] == "<"]
+    return f" {things[-1]} " if things else path[0]
+
+
+def _parameter(named: re.Match[str]) -> str:
+    """A parameter that is named: a known thing, or any parameter."""
+    things = [word for word in _with_things(_words(named[1])) if word[0] == "<"]
+    return f" {things[-1] if things else '<parameter>'} "
+
+
+def _singular(word: str, known: Mapping[str, str]) -> str:
+    if word in known:
+        return known[word]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _with_things(words: list[str]) -> Iterator[str]:
+    at, things = 0, _table().things
+    while at < len(words):
+        near = tuple(words[at : at + 6])
+        named = next((found for found in things.get(words[at], ()) if near[: len(found[0])] == found[0]), None)
+        yield named[1] if named else words[at]
+        at += len(named[0]) if named else 1
+
+
+Rank = tuple[int, int, int, int]
+
+
+def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
+    """Phrases of a sentence, each with its rank: relations first, wide things last, then by the words between."""
+    if "<" not in sentence or _ANSWER.search(sentence):
+        return
+    for pattern, rule in _table().relations:
+        if found := pattern.search(sentence):
+            yield (0, -len(found[0]), 0, place), Phrase(rule, found[0])
+    things = list(_THING.finditer(sentence))
+    for fault in _table().faults:
+        for found in fault.before.finditer(sentence):
+            thing = next((one for one in things if one.start() >= found.end()), None)
+            if thing and not _PARTS.search(sentence[found.end() : thing.start()].removesuffix(": ")):
+                yield from _phrase(sentence, found, thing, (fault.name, "before"), place)
+        for found in fault.behind.finditer(sentence):
+            thing = next((one for one in reversed(things) if one.end() <= found.start()), None)
+            if thing and not _PARTS.search(sentence[thing.end() : found.start()]):
+                yield from _phrase(sentence, found, thing, (fault.name, "behind"), place)
+
+
+def _phrase(
+    sentence: str, found: re.Match[str], thing: re.Match[str], fault: tuple[str, str], place: int
+) -> Iterator[tuple[Rank, Phrase]]:
+    start, end = min(found.start(), thing.start()), max(found.end(), thing.end())
+    between = sentence[start:end].count(" ") - found[0].count(" ") - 1
+    rule = _table().rules.get((thing[1], *fault))
+    if rule is not None and between <= (BEFORE if fault[1] == "before" else BEHIND):
+        is_wide = thing[1] in _table().wide
+        yield (1 + is_wide, between, -len(found[0]), place), Phrase(rule, sentence[start:end])
