@@ -18,7 +18,7 @@ request that still gets an error finding. An error text is graded by what ``expl
     wrong     another rule is named
     unknown   nobody is known to say this
 
-Where the text has no words that tell a rule (its right rule is ``none``), right is to name none.
+Where the text has no words that tell a rule (``none`` is among its right rules), right is to name none.
 """
 
 from __future__ import annotations
@@ -150,8 +150,10 @@ def grade_text(row: dict[str, str]) -> str:
     """How ``explain`` does on a row of the error texts."""
     matches = explain(row["text"])
     right, rules = set(row["right_rule"].split("|")), [match.rule for match in matches]
+    if NO_RULE in right and not any(rules):
+        return "right"
     if right == {NO_RULE}:
-        return "wrong" if any(rules) else "right"
+        return "wrong"
     if not matches:
         return "unknown"
     if right & set(rules):

@@ -75,7 +75,7 @@ class Match:
         speaker: who wrote the text: ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
         validator: the form in which place and fault are written, ``"pydantic, text"``; empty if it is not a known one.
         place: the place in the request that a validator names, with dots between its steps; empty if it names none.
-        is_guess: nobody is known to say this, and the rule is what its words speak of; it may be wrong.
+        is_guess: the text is not known, and the rule is what its words speak of; it may be wrong.
     """
 
     rule: str
@@ -117,8 +117,8 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     speaker = str(refusals.speaker_of(text))
     kind = refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint)
     found = _matches(text, kind, complaint)
-    if not any(match.rule for match in found) and not (kind and kind.is_unjudged):
-        found = [*_guessed(text, kind), *found]
+    if not any(match.rule or match.template for match in found) and not (kind and kind.is_unjudged):
+        found = [*_guess_match(text, kind), *found]
     return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 
@@ -135,13 +135,14 @@ def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) 
     return [_by_kind(text, kind, _sharing(text))]
 
 
-def _guessed(text: str, kind: KnownRefusal | None) -> list[Match]:
+def _guess_match(text: str, kind: KnownRefusal | None) -> list[Match]:
     """A match by the words alone, with what is known of the kind; none if they speak of nothing known."""
     refusal = refusals.guess(text)
     if refusal is None:
         return []
     match = _by_kind(text, replace(kind, rule=refusal.rule) if kind else refusal, None)
-    return [replace(match, is_guess=True, rules=())]
+    words = refusal.words.replace("<", "").replace(">", "")
+    return [replace(match, is_guess=True, rules=(), when=f"the text is read as: {words}")]
 
 
 def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
@@ -449,7 +450,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     """One match as lines."""
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
-    what = f"{what} (a guess by the words alone: nobody is known to say this)" if match.is_guess else what
+    what = f"{what} (a guess from its words; the text itself is not known)" if match.is_guess else what
     status = f" with status {match.status}" if match.status else ""
     yield from _wrap(f"{what}: from {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")

@@ -27,7 +27,7 @@ _CODES = regex.compile(
     r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
     r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
     r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
-    r"|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
+    r"|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
     r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
     r"|\b(?:openai |the )?(?:chat ?completions?|responses)(?: ?api)?\b",
     re.IGNORECASE,
@@ -71,7 +71,7 @@ class _Fault(NamedTuple):
     behind: re.Pattern[str]
 
 
-class _Table(NamedTuple):
+class _PhraseTable(NamedTuple):
     singular: Mapping[str, str]
     things: Mapping[str, tuple[tuple[Words, str], ...]]
     faults: tuple[_Fault, ...]
@@ -81,11 +81,11 @@ class _Table(NamedTuple):
 
 
 @cache
-def _table() -> _Table:
+def _table() -> _PhraseTable:
     data = read_table("phrases")
     words, faults = _texts(data["words"]), data["faults"]
     assert isinstance(faults, dict)
-    return _Table(
+    return _PhraseTable(
         _texts(data["singular"]),
         _things(data["things"]),
         tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
@@ -108,12 +108,12 @@ def _things(value: JsonValue) -> dict[str, tuple[tuple[Words, str], ...]]:
     assert isinstance(value, dict)
     found: defaultdict[str, dict[Words, str]] = defaultdict(dict)
     for thing, terms in value.items():
-        for words in (words for term in _list(terms) for words in _spelled(term)):
+        for words in (words for term in _list(terms) for words in _spellings(term)):
             found[words[0]][words] = f"<{thing}>"
     return {first: tuple(sorted(each.items(), key=lambda one: -len(one[0]))) for first, each in found.items()}
 
 
-def _spelled(term: str) -> Iterator[Words]:
+def _spellings(term: str) -> Iterator[Words]:
     """Every spelling of a term with alternatives: ``tool/function call/_``."""
     for words in product(*(word.split("/") for word in term.split())):
         yield tuple(word for word in words if word != "_")
@@ -171,7 +171,7 @@ def _parameter(named: re.Match[str]) -> str:
 def _singular(word: str, known: Mapping[str, str]) -> str:
     if word in known:
         return known[word]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _with_things(words: list[str]) -> Iterator[str]:
