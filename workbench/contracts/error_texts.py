@@ -118,7 +118,7 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     kind = refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint)
     found = _matches(text, kind, complaint)
     if not any(match.rule or match.template for match in found) and not (kind and kind.is_unjudged):
-        found = [*_guess_match(text, kind), *found]
+        found = [*(() if _sharing(text) else _guess_match(text, kind)), *found]
     return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 
