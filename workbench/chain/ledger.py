@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, partial
 from itertools import islice
@@ -12,10 +12,10 @@ from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain._replay_duties import LedgerTurn, ReplayDuty, Turns, replay_duty, turns
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.ir import ModelRequest, ModelResponse, NodeRef, Reasoning
+from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, Reasoning
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import HistoryPrefix
+from workbench.protocols import HistoryPrefix, asked_of, last_where
 from workbench.terms import ReasoningTerms
 
 __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
@@ -85,19 +85,28 @@ class _TellingEntries(NamedTuple):
     genuine: Sequence[Entry]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ledger:
     """The ledger of one request, with one entry for each turn, and the reasoning of its response.
 
     Attributes:
+        came_in: parts of the response.
         changes: of a request that continues another, the first message of each turn from which entries were derived
             again, oldest first; later requests append to it. None if entries are not kept.
     """
 
-    entries: tuple[Entry, ...] = ()
+    _make_entries: Callable[[], tuple[Entry, ...]] = tuple
     came_in: tuple[NodeRef, ...] = ()
-    _telling: _TellingEntries | None = field(default=None, repr=False, compare=False)
-    changes: list[int] | None = field(default=None, repr=False, compare=False)
+    _telling: _TellingEntries | None = field(default=None, repr=False)
+    changes: list[int] | None = field(default=None, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and (self.entries, self.came_in) == (other.entries, other.came_in)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """An entry for each turn, in order."""
+        return self._make_entries()
 
     @cached_property
     def deviations(self) -> Sequence[Entry]:
@@ -145,11 +154,28 @@ def derive(
     if request is None:
         return Ledger(came_in=came_in)
     received = answers if isinstance(answers, ReceivedAnswers) else ReceivedAnswers.of(answers)
+    is_growing = isinstance(request.messages, HistoryPrefix)
+    if not terms.is_asked(request.thinking) and not received.thoughts() and last_where(request.messages, _thinks) < 0:
+        make = partial(_every_entry, request, received, terms)  # which nobody but a screen asks for
+        return Ledger(make, came_in, _TellingEntries((), ()), _UNCHANGED if is_growing else None)
     history, entries = _entries(request, received, terms)
-    lost = _lost_turns(received, history.message_by_answer, request)
+    every = (*_lost_turns(received, history.message_by_answer, request), *entries.all)
     telling = _TellingEntries(tuple(entries.deviations), tuple(entries.genuine))
-    changes = entries.changes if isinstance(request.messages, HistoryPrefix) else None
-    return Ledger((*lost, *entries.all), came_in, telling, changes)
+    return Ledger(lambda: every, came_in, telling, entries.changes if is_growing else None)
+
+
+_UNCHANGED: list[int] = []
+"""Changes of ledgers without any reasoning: none of their entries says more than another."""
+
+
+@asked_of(Reasoning)
+def _thinks(message: Message) -> bool:
+    return Reasoning in map(type, message.parts)
+
+
+def _every_entry(request: ModelRequest, received: ReceivedAnswers, terms: ReasoningTerms) -> tuple[Entry, ...]:
+    history, entries = _entries(request, received, terms)
+    return (*_lost_turns(received, history.message_by_answer, request), *entries.all)
 
 
 class _Entries:

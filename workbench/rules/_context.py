@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from workbench.chain import CallLine, Closure, Conversation, Entry, Hops, Ledger
 from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, WirePlace, where
 from workbench.rules._shared_results import SharedResults, of_chain
 from workbench.wire import Summary
@@ -26,8 +27,18 @@ MOST_PLACES = 64
 """Number of contracts and URLs for which it is remembered that the same fields have no findings."""
 
 
-KnownFields: TypeAlias = tuple[Contract, set[object]]
-"""A contract, and the checks of fields without findings under it."""
+class KnownFields(NamedTuple):
+    """What is known of requests that differ only in their messages.
+
+    Attributes:
+        contract: under which it is known.
+        silent: checks of fields without findings.
+        holding: relations → number of one of them → its conditions on the request as a whole hold.
+    """
+
+    contract: Contract
+    silent: set[object]
+    holding: dict[object, dict[int, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +117,11 @@ class RuleContext:
     def silent_checks(self) -> set[object] | None:
         """Checks of fields without findings in this request; None if it is unknown how its fields differ."""
         known = self.known_fields
-        return None if known is None else known[1]
+        return None if known is None else known.silent
 
     @property
     def known_fields(self) -> KnownFields | None:
-        """The contract and the silent checks: one object for all requests that differ only in their messages."""
+        """One object for all requests that differ only in their messages; None if it is unknown how they differ."""
         if not self._beside:
             reading = self.decoded.request_reading
             self._beside.append(None if reading is None else self._known_fields(reading.found_of_fields))
@@ -122,10 +133,10 @@ class RuleContext:
         by_place: dict[Any, KnownFields] = found_of_fields.setdefault(RuleContext, {})
         place = (self.contract.name, self.contract.variant, origin, around)
         known = by_place.get(place)
-        if known is None or known[0] is not self.contract:
+        if known is None or known.contract is not self.contract:
             if len(by_place) >= MOST_PLACES:
                 by_place.clear()
-            known = by_place[place] = self.contract, set()
+            known = by_place[place] = KnownFields(self.contract, set(), {})
         return known
 
     @property
@@ -305,6 +316,11 @@ class NotedCase(RuleContext):
     @property
     def silent_checks(self) -> set[object] | None:
         """None: every check runs, so that what it reads is noted."""
+        return None
+
+    @property
+    def known_fields(self) -> KnownFields | None:
+        """None, too."""
         return None
 
     @property

@@ -7,7 +7,7 @@ the shape of a message rules out are skipped, and only the fields that are prese
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import filterfalse
 from operator import itemgetter
@@ -279,9 +279,15 @@ def _reads_no_other_message(relation: Relation) -> bool:
     return is_beside and when.more_messages < 0 and when.more_bytes < 0
 
 
-def values_in_messages(case: RuleContext, query: OnMessages) -> dict[int, list[PlacedValue]]:
-    """Number of a relation → values in messages that pass its tests on a single message; no key without such values."""
-    hits = _hits_of_kept(case, query) if _is_kept(case) else _hits_of_decoded(case, query)
+def values_in_messages(
+    case: RuleContext, query: OnMessages, may_hold: Callable[[int], bool] = lambda number: True
+) -> dict[int, list[PlacedValue]]:
+    """Number of a relation → values in messages that pass its tests on a single message; no key without such values.
+
+    Args:
+        may_hold: false for the number of a relation that is left out.
+    """
+    hits = _hits_of_kept(case, query, may_hold) if _is_kept(case) else _hits_of_decoded(case, query, may_hold)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
         if not _is_of_place(case, query.relations[number].place, message):
@@ -305,17 +311,19 @@ _Hit: TypeAlias = "tuple[int, Message, Sequence[PlacedValue]]"
 """Number of a relation, a message, and the values in it that the relation is about."""
 
 
-def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
+def _hits_of_kept(case: RuleContext, query: OnMessages, may_hold: Callable[[int], bool]) -> Iterator[_Hit]:
     """Each question is asked of the messages whose shape it may be about, once for all contracts that have it."""
-    for number in of_shapes(case.messages, _may_hit_any, query):
+    for number in filter(may_hold, of_shapes(case.messages, _may_hit_any, query)):
         question = query.questions[number]
-        yield from ((number, message, fact(message, _hits, question)) for _, message in case.suspects(_hits, question))
+        for _, message in case.suspects(_hits, question):
+            yield number, message, fact(message, _hits, question)
 
 
-def _hits_of_decoded(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
+def _hits_of_decoded(case: RuleContext, query: OnMessages, may_hold: Callable[[int], bool]) -> Iterator[_Hit]:
+    asked = [(number, question) for number, question in enumerate(query.questions) if may_hold(number)]
     for n, message in enumerate(case.messages):
         value = _value(case, n, message)
-        for number, question in enumerate(query.questions):
+        for number, question in asked:
             if question.is_for(message) and (values := question.values(value)):
                 yield number, message, values
 

@@ -110,9 +110,10 @@ def _signs_all(contract: Contract) -> bool:
 
 @of_messages
 def _turns(case: RuleContext) -> Iterator[Finding]:
-    latest = case.ledger.entries[-1].turn if case.ledger.entries else -1
-    for entry in case.deviations:
-        yield from _entry(case, entry, is_latest=entry.turn == latest)
+    if deviations := case.deviations:
+        latest = case.ledger.entries[-1].turn
+        for entry in deviations:
+            yield from _entry(case, entry, is_latest=entry.turn == latest)
     yield from _check_signatures(case)
     yield from _check_empty(case)
 

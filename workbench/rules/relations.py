@@ -107,7 +107,17 @@ def _accepting_fields(contract: Contract) -> tuple[Relation, ...]:
 
 @of_messages
 def _on_recent(case: RuleContext) -> Iterator[Finding]:
-    yield from _on_messages(case, fact(case.contract, by_list).on_each_message[list_key(case.decoded)])
+    query = fact(case.contract, by_list).on_each_message[list_key(case.decoded)]
+    fields = case.known_fields
+    known: dict[int, bool] = {} if fields is None else fields.holding.setdefault(query, {})
+
+    def may_hold(number: int) -> bool:
+        if number not in known:
+            known[number] = _may_hold(case, query.relations[number])
+        return known[number]
+
+    for number, found in values_in_messages(case, query, may_hold).items():
+        yield from _findings(case, query.relations[number], found)
 
 
 def _on_messages(case: RuleContext, query: OnMessages) -> Iterator[Finding]:
