@@ -88,6 +88,9 @@ def test_the_servers_of_a_client_are_recorded(home: Path, words: tuple[str, ...]
     assert [e.kind for e in exchanges] == [ExchangeKind.MCP, ExchangeKind.MCP]
     assert exchanges[1].request and exchanges[1].request.url == "mcp://my%20server/look"
     assert KEY.encode() not in (home / "s.wb").read_bytes()
+    if "--mcp" in words:
+        assert "0 exchanges with the model: does the client use the variables above?" in done.stderr
+        assert "2 exchanges with MCP servers" in done.stderr and f"2 exchanges in {home / 's.wb'}" in done.stderr
 
 
 def test_without_a_server_the_client_still_starts(home: Path) -> None:

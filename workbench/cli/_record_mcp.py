@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,16 @@ def _merge_objects(one: str, other: str) -> str:
     from workbench.wire import dumps, loads
 
     return dumps({**loads(one.encode()), **loads(other.encode())}).decode()
+
+
+def number_in(out: Path) -> int:
+    """Number of exchanges in a session file, those with servers too; 0 if there is none."""
+    from workbench.wire.session import store
+
+    if not out.exists():
+        return 0
+    with closing(store.open_session(out)) as session:
+        return len(session)
 
 
 def run_alone(args: argparse.Namespace, tapped_servers: TappedServers, out: Path, client: str) -> int:

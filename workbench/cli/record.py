@@ -320,15 +320,19 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
+    hint = ": does the client use the variables above?" if has_run and not states else ""
+    with_servers = _record_mcp.number_in(recording.out) - summary["exchanges"] if args.mcp else 0
     for line in _record_as.change_lines(summary, args.spoken):
         _say(line)
-    if summary["exchanges"]:
-        _say(f"{count} in {out}")
+    if with_servers:
+        _say(f"{count} with the model{'' if summary['exchanges'] else hint}")
+        _say(f"{_output.number(with_servers, 'exchange')} with MCP servers")
+    if summary["exchanges"] or with_servers:
+        _say(f"{_output.number(summary['exchanges'] + with_servers, 'exchange') if with_servers else count} in {out}")
         _say(f"workbench open {out}")
         return
     if not args.out:
         recording.out.unlink(missing_ok=True)  # the file has a default name and is empty
-    hint = ": does the client use the variables above?" if has_run and not states else ""
     _say(f"{count} recorded{hint}")
 
 

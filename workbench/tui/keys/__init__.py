@@ -211,6 +211,11 @@ def with_branch(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     return tuple(key._replace(rank=3) if key.id == "session.branch" else key for key in keys)
 
 
+def with_tool_results(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the session screen if a tool server returned what the shown request has, or was called by it."""
+    return tuple(key._replace(rank=3) if key.id == "session.passages" else key for key in keys)
+
+
 def with_pause(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     """Keys of the session screen while an exchange is paused: the decision comes first."""
     first = next(key for key in keys if key.id == "session.breaks")._replace(rank=1, word="decide")

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workbench.protocols.mcp import CALL_TOOL
 from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models.headline import headline, key_words, mode_words, origin_word, upstream_of
 from workbench.tui.models.state_line import state_line
+from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
+    from workbench.rules import InspectedExchange
+    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.views import Line
 
@@ -74,4 +78,17 @@ class SessionHeader:
         has_branch = opened and self.screen.branch_switch.has_branch(opened.index)
         table = keys.CALM if is_calm else keys.SESSION
         table = keys.with_branch(table) if has_branch else table
+        is_hop = opened and _has_tool_results(self.screen.state.rows, opened)
+        table = keys.with_tool_results(table) if is_hop else table
         return keys.with_pause(table) if self.screen.breakpoints.paused_exchanges else table
+
+
+def _has_tool_results(rows: Sequence[InspectedExchange], opened: ExchangeView) -> bool:
+    """The shown exchange is a call of a tool server, or its request has results of some.
+
+    Args:
+        rows: inspected so far; the shown one may have been inspected alone, without the calls before it.
+    """
+    request = opened.decoded.exchange.request
+    is_call = opened.row.summary.kind is ExchangeKind.MCP and request is not None and request.method == CALL_TOOL
+    return is_call or (opened.index < len(rows) and bool(rows[opened.index].tool_links))
