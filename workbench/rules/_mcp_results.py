@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from workbench import protocols, regex
 from workbench.chain import (
@@ -108,19 +109,47 @@ def of_text_forms(decoded: DecodedExchange, result: JsonValue) -> Iterator[Findi
             yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text), INFO)
 
 
+class OutcomeTexts:
+    """Texts of what tool servers returned, read once for all results in a request."""
+
+    def __init__(self, outcomes: Sequence[ToolOutcome]) -> None:
+        self._outcomes = outcomes
+
+    @cached_property
+    def _texts(self) -> Sequence[tuple[ToolOutcome, Sequence[str], int]]:
+        """Each outcome that has texts, with them and their characters together."""
+        read = [(one, [text.strip() for text in texts_of(one.result) if text.strip()]) for one in self._outcomes]
+        return [(one, texts, sum(map(len, texts))) for one, texts in read if texts]
+
+    def told_instead(self, words: str, outcome: ToolOutcome) -> ToolOutcome | None:
+        """The first other outcome whose result the words are, if they are not that of this one.
+
+        The words are a result's if they have all of its texts, and those are long enough to be no one else's.
+        """
+        stripped = words.strip()
+        told = (
+            one
+            for one, texts, size in self._texts
+            if (size >= _SHORT or stripped in texts) and all(text in words for text in texts)
+        )
+        first = next(told, None)
+        is_own = first is outcome or any(one is outcome for one in told)
+        return None if is_own else first
+
+
 def of_told(
     decoded: DecodedExchange,
     link: ToolLink,
     tool_result: RequestToolResult,
     outcome: ToolOutcome,
-    others: Sequence[ToolOutcome],
+    waiting: OutcomeTexts,
     client: ClientFacts,
 ) -> Iterator[Finding]:
     """Findings on one result in a model's request.
 
     Args:
         outcome: what the server returned for its call.
-        others: further outcomes that no tool result contains yet.
+        waiting: this and further outcomes that no tool result contains yet.
         client: facts about the client.
     """
     words = text_for_model(tool_result.result)
@@ -131,7 +160,7 @@ def of_told(
         yield make(decoded, TIMEOUT, REQUEST, link.pointer, f"{text}: the server had not answered", quote(words))
     if outcome.state != "answered":
         return
-    swapped = next((one for one in others if link.lost and _tells(words, one) and not _tells(words, outcome)), None)
+    swapped = waiting.told_instead(words, outcome) if link.lost else None
     if swapped:
         text = f"this is the result of exchange {swapped.exchange + 1}, not that of exchange {link.exchange + 1}"
         yield make(decoded, WRONG_CALL, REQUEST, link.pointer, text, f"matched {link.how}")
@@ -166,13 +195,6 @@ def _wait_text(decoded: DecodedExchange, outcome: ToolOutcome) -> str:
     """How long a client waited at most, in words; empty if that is unknown."""
     told = decoded.exchange.started_at
     return f" within {told - outcome.began:,.0f} s" if told and outcome.began and told > outcome.began else ""
-
-
-def _tells(words: str, outcome: ToolOutcome) -> bool:
-    """The words are a result's: all of its texts, if they are long enough to be no one else's."""
-    texts = [text.strip() for text in texts_of(outcome.result) if text.strip()]
-    is_telling = sum(map(len, texts)) >= _SHORT or words.strip() in texts
-    return bool(texts) and is_telling and all(text in words for text in texts)
 
 
 def _of_lost(

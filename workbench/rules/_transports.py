@@ -6,6 +6,7 @@ Few sessions have any of it: the rules are imported when it comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding
@@ -13,6 +14,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
 from workbench.rules._carried_findings import with_more
+from workbench.rules._mcp_late import is_of_tools
 from workbench.rules.recording import is_refused_handshake
 from workbench.undo_log import Journal
 from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State, Summary
@@ -27,18 +29,23 @@ class ToolServers:
     """``ToolHops`` of a session, made when the first connection to a tool server comes.
 
     Args:
-        journal, summaries, read: as for ``ToolHops``.
+        journal, summaries, read, decode: as for ``ToolHops``.
 
     Attributes:
         found: index of a model's request that is still open → findings on it against what the servers said.
     """
 
     def __init__(
-        self, journal: Journal, summaries: Callable[[], Sequence[Summary]], read: Callable[[int], Exchange]
+        self,
+        journal: Journal,
+        summaries: Callable[[], Sequence[Summary]],
+        read: Callable[[int], Exchange],
+        decode: Callable[[int, Exchange], DecodedExchange],
     ) -> None:
-        self._of = journal, summaries, read
+        self._of = journal, summaries, read, decode
         self._hops: ToolHops | None = None
         self._latest: DecodedExchange | None = None  # of a model, before any server came: it may have called a tool
+        self._first, self._known = inf, 0  # when the first request to a server began, among so many exchanges
         self.found: dict[int, tuple[Finding, ...]] = {}
 
     def complete(self, exchange: Exchange) -> Exchange:
@@ -77,12 +84,19 @@ class ToolServers:
                 self._latest = None
         return self._hops
 
+    def _has_servers_before(self, decoded: DecodedExchange) -> bool:
+        """A tool server was asked before this request, by time: it may stand behind it."""
+        rows = self._of[1]()
+        began = [row.started_at for row in rows[self._known :] if is_of_tools(row) and row.started_at is not None]
+        self._first, self._known = min((self._first, *began)), len(rows)
+        return decoded.exchange.started_at is not None and self._first < decoded.exchange.started_at
+
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results of a model's request, and findings on it against what the servers said."""
-        if self._hops is None:
+        if self._hops is None and not self._has_servers_before(decoded):
             self._latest = decoded
             return (), ()
-        links, found = self._hops.check_model(decoded)
+        links, found = self._load().check_model(decoded)
         if decoded.exchange.state is State.OPEN:
             self.found[decoded.index] = found
         return links, found

@@ -24,6 +24,7 @@ from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMess
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without
 from workbench.rules._lasting_findings import KnownFindings, lane_of
+from workbench.rules._mcp_late import overtaken_row
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
@@ -166,7 +167,9 @@ class Inspector:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolServers(self._conversations.journal, self.session.summaries, self.session.exchange)
+        self._tool_hops = ToolServers(
+            self._conversations.journal, self.session.summaries, self.session.exchange, self._decode
+        )
 
     @property
     def is_done(self) -> bool:
@@ -186,6 +189,9 @@ class Inspector:
                 self._grown.add(index)
             elif index in self._marks:  # else it was whole already when it was read
                 self._rewind(index)
+        overtaken = overtaken_row(self.session.summaries(), self._next)
+        if overtaken is not None and overtaken in self._marks:
+            self._rewind(overtaken)
         return changed | frozenset(range(self._next, before))
 
     def steps(self) -> Iterator[InspectedExchange]:

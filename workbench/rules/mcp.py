@@ -40,10 +40,11 @@ from workbench.rules._mcp_course import of_lapses_over_http, of_unlisted
 from workbench.rules._mcp_declared import ListedTool, of_declared
 from workbench.rules._mcp_endpoints import Endpoints
 from workbench.rules._mcp_http import of_ended_session, of_http, of_lost_session
+from workbench.rules._mcp_late import LateExchanges
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import is_unknown_session, of_request
-from workbench.rules._mcp_results import of_told
+from workbench.rules._mcp_results import OutcomeTexts, of_told
 from workbench.rules._mcp_rules import RULES, member, texts_of
 from workbench.rules._mcp_sign_in import SignIns
 from workbench.rules._mcp_streams import Resumptions
@@ -64,10 +65,15 @@ class ToolHops:
         journal: undo log; removes what was learned from exchanges that are inspected again.
         summaries: function that returns the summaries of the session's exchanges.
         read: reads one of these exchanges.
+        decode: decodes it.
     """
 
     def __init__(
-        self, journal: Journal, summaries: Callable[[], Sequence[Summary]], read: Callable[[int], Exchange]
+        self,
+        journal: Journal,
+        summaries: Callable[[], Sequence[Summary]],
+        read: Callable[[int], Exchange],
+        decode: Callable[[int, Exchange], DecodedExchange],
     ) -> None:
         self._journal = journal
         self._summaries = summaries
@@ -91,6 +97,10 @@ class ToolHops:
         self._sign_ins = SignIns(journal)
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
+        self._read, self._decode = read, decode
+        self._late_tools = LateExchanges(journal, summaries, of_tools=True)
+        self._late_models = LateExchanges(journal, summaries, of_tools=False)
+        self._early: dict[int, tuple[Finding, ...]] = {}
 
     def complete(self, exchange: Exchange) -> Exchange:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
@@ -99,6 +109,8 @@ class ToolHops:
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
         exchange = decoded.exchange
+        if decoded.index in self._early and exchange.state is not State.OPEN:
+            return self._early[decoded.index]
         if exchange.branch:  # what a breakpoint sent in the place of another message
             return ()
         self._journal.put(self._seen, "", True)
@@ -121,6 +133,19 @@ class ToolHops:
         self._journal.put(self._facts, connection, after)
         self._take_probe(decoded)
         return (*found, *self._check_call(decoded, facts))
+
+    def _take_late_servers(self, decoded: DecodedExchange) -> None:
+        """Check what servers were asked before a request to a model, and stands behind it."""
+        for index in self._late_tools.before(decoded.index, decoded.exchange.started_at):
+            exchange = self.complete(self._read(index))
+            if exchange.kind is ExchangeKind.MCP and exchange.state is not State.OPEN:
+                self._journal.put(self._early, index, self.check(self._decode(index, exchange)))
+
+    def _take_late_models(self, decoded: DecodedExchange) -> None:
+        """Remember the calls of models that were asked before a request to a server, and stand behind it."""
+        for index in self._late_models.before(decoded.index, decoded.exchange.started_at):
+            self._calls.take(self._decode(index, self._read(index)))
+            self._journal.put(self._early, index, ())
 
     def answered_by(self, stream: Exchange) -> frozenset[int]:
         """Indices of checked requests whose response has now come on a stream that is still open."""
@@ -257,6 +282,7 @@ class ToolHops:
         outcome = tool_outcome(decoded)
         if outcome is None:
             return
+        self._take_late_models(decoded)
         if outer := self._calls.gateway_of(outcome) or self._links.passer_of(outcome, is_alone=not self._calls.pending):
             yield from of_passed_on(decoded, outcome, outer)
             return
@@ -280,6 +306,7 @@ class ToolHops:
 
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results in a request to a model, and findings on it, compared with what the servers returned."""
+        self._take_late_servers(decoded)
         if not self._seen:
             self._calls.take_latest(decoded)
             return (), ()
@@ -292,7 +319,8 @@ class ToolHops:
             *self._check_declared(decoded),
             *self._check_told(decoded, links, waiting),
         ]
-        self._calls.take(decoded)
+        if decoded.index not in self._early:
+            self._calls.take(decoded)
         return links, tuple(found)
 
     def _check_declared(self, decoded: DecodedExchange) -> Iterator[Finding]:
@@ -345,11 +373,10 @@ class ToolHops:
         self, decoded: DecodedExchange, links: Sequence[ToolLink], waiting: Sequence[ToolOutcome]
     ) -> Iterator[Finding]:
         results = self._new_results(decoded, links)
-        outcomes = {outcome.exchange: outcome for outcome in waiting}
+        outcomes, texts = {outcome.exchange: outcome for outcome in waiting}, OutcomeTexts(waiting)
         for link in links:
-            others = [one for one in waiting if one.exchange != link.exchange]
             client = self._client_of(decoded, link.server)
-            yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], others, client)
+            yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], texts, client)
         answered = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
         linked = {link.exchange for link in links}
         others = [one for one in waiting if one.exchange not in linked]
