@@ -1,4 +1,4 @@
-"""Exchanges that stand behind others that began after them.
+"""Exchanges whose position is behind that of others that began after them.
 
 Each recorder of a session writes when it can: that of a tool server may have the file later than that of the model, or
 earlier. What a model called, and what it was told, is known by time.
@@ -17,7 +17,7 @@ _NEAR = 256
 
 
 class LateExchanges:
-    """Finds the exchanges of one side that began before one of the other side, and stand behind it.
+    """Finds the exchanges of one side that began before one of the other side, and were written after it.
 
     Args:
         journal: takes back what was returned for exchanges that are inspected again.
@@ -58,8 +58,8 @@ class LateExchanges:
         self._known = len(rows)
 
 
-def overtaken_row(rows: Sequence[Summary], first: int) -> int | None:
-    """Index of the first request to a model that began after an exchange with a tool server behind it; None for none.
+def overtaken_row(rows: Sequence[Summary], first: int) -> int:
+    """Index of the first request to a model that began after an exchange with a tool server behind it; -1 for none.
 
     Args:
         first: index of the first exchange that is new; those far before it are not looked at.
@@ -67,7 +67,7 @@ def overtaken_row(rows: Sequence[Summary], first: int) -> int | None:
     began = min(
         (row.started_at for row in rows[first:] if is_of_tools(row) and row.started_at is not None), default=inf
     )
-    found = None
+    found = -1
     for row in reversed(rows[max(0, first - _NEAR) : first]):
         if not is_of_tools(row):
             if (row.started_at or 0.0) <= began:

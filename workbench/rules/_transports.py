@@ -5,7 +5,7 @@ Few sessions have any of it: the rules are imported when it comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,11 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
 from workbench.rules._carried_findings import with_more
-from workbench.rules._mcp_late import is_of_tools
+from workbench.rules._mcp_late import is_of_tools, overtaken_row
 from workbench.rules.recording import is_refused_handshake
 from workbench.undo_log import Journal
-from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State, Summary
+from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State
+from workbench.wire.session import Session
 
 if TYPE_CHECKING:
     from workbench.chain import ToolLink
@@ -29,20 +30,15 @@ class ToolServers:
     """``ToolHops`` of a session, made when the first connection to a tool server comes.
 
     Args:
-        journal, summaries, read, decode: as for ``ToolHops``.
+        journal, peek: as for ``ToolHops``.
+        session: its exchanges.
 
     Attributes:
         found: index of a model's request that is still open → findings on it against what the servers said.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        summaries: Callable[[], Sequence[Summary]],
-        read: Callable[[int], Exchange],
-        decode: Callable[[int, Exchange], DecodedExchange],
-    ) -> None:
-        self._of = journal, summaries, read, decode
+    def __init__(self, journal: Journal, session: Session, peek: Callable[[int], DecodedExchange | None]) -> None:
+        self._of = journal, session.summaries, session.exchange, peek
         self._hops: ToolHops | None = None
         self._latest: DecodedExchange | None = None  # of a model, before any server came: it may have called a tool
         self._first, self._known = inf, 0  # when the first request to a server began, among so many exchanges
@@ -84,8 +80,12 @@ class ToolServers:
                 self._latest = None
         return self._hops
 
+    def overtaken_row(self, first: int) -> int:
+        """Index of the first request to a model that began after an exchange with a server from here on; -1: none."""
+        return overtaken_row(self._of[1](), first)
+
     def _has_servers_before(self, decoded: DecodedExchange) -> bool:
-        """A tool server was asked before this request, by time: it may stand behind it."""
+        """A tool server was asked before this request, by time: it may have been written after it."""
         rows = self._of[1]()
         began = [row.started_at for row in rows[self._known :] if is_of_tools(row) and row.started_at is not None]
         self._first, self._known = min((self._first, *began)), len(rows)

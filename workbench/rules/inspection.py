@@ -24,7 +24,6 @@ from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMess
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without
 from workbench.rules._lasting_findings import KnownFindings, lane_of
-from workbench.rules._mcp_late import overtaken_row
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
@@ -167,9 +166,7 @@ class Inspector:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolServers(
-            self._conversations.journal, self.session.summaries, self.session.exchange, self._decode
-        )
+        self._tool_hops = ToolServers(self._conversations.journal, self.session, self.read_exchange)
 
     @property
     def is_done(self) -> bool:
@@ -189,9 +186,8 @@ class Inspector:
                 self._grown.add(index)
             elif index in self._marks:  # else it was whole already when it was read
                 self._rewind(index)
-        overtaken = overtaken_row(self.session.summaries(), self._next)
-        if overtaken is not None and overtaken in self._marks:
-            self._rewind(overtaken)
+        if (first := self._tool_hops.overtaken_row(self._next)) in self._marks:
+            self._rewind(first)
         return changed | frozenset(range(self._next, before))
 
     def steps(self) -> Iterator[InspectedExchange]:
@@ -490,12 +486,10 @@ class Inspector:
     def read_exchange(self, index: int) -> DecodedExchange | None:
         """One exchange, decoded but not checked; None if it is unreadable. The last few are kept."""
         found = self._peeked.pop(index, None) or self._open.get(index)
-        if found is None:
-            exchange = self._read(index)
-            if isinstance(exchange, SessionFormatError):
-                return None
+        if found is None and isinstance(exchange := self._read(index), Exchange):
             found = self._decode(index, exchange)
-        self._keep(found)
+        if found:
+            self._keep(found)
         return found
 
     def _keep(self, decoded: DecodedExchange) -> None:

@@ -65,7 +65,7 @@ class ToolHops:
         journal: undo log; removes what was learned from exchanges that are inspected again.
         summaries: function that returns the summaries of the session's exchanges.
         read: reads one of these exchanges.
-        decode: decodes it.
+        peek: decodes one; None if it is unreadable.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ToolHops:
         journal: Journal,
         summaries: Callable[[], Sequence[Summary]],
         read: Callable[[int], Exchange],
-        decode: Callable[[int, Exchange], DecodedExchange],
+        peek: Callable[[int], DecodedExchange | None],
     ) -> None:
         self._journal = journal
         self._summaries = summaries
@@ -97,7 +97,7 @@ class ToolHops:
         self._sign_ins = SignIns(journal)
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
-        self._read, self._decode = read, decode
+        self._peek = peek
         self._late_tools = LateExchanges(journal, summaries, of_tools=True)
         self._late_models = LateExchanges(journal, summaries, of_tools=False)
         self._early: dict[int, tuple[Finding, ...]] = {}
@@ -135,17 +135,18 @@ class ToolHops:
         return (*found, *self._check_call(decoded, facts))
 
     def _take_late_servers(self, decoded: DecodedExchange) -> None:
-        """Check what servers were asked before a request to a model, and stands behind it."""
+        """Check what servers were asked before a request to a model, and was written after it."""
         for index in self._late_tools.before(decoded.index, decoded.exchange.started_at):
-            exchange = self.complete(self._read(index))
-            if exchange.kind is ExchangeKind.MCP and exchange.state is not State.OPEN:
-                self._journal.put(self._early, index, self.check(self._decode(index, exchange)))
+            late = self._peek(index)
+            if late and late.exchange.kind is ExchangeKind.MCP and late.exchange.state is not State.OPEN:
+                self._journal.put(self._early, index, self.check(late))
 
     def _take_late_models(self, decoded: DecodedExchange) -> None:
-        """Remember the calls of models that were asked before a request to a server, and stand behind it."""
+        """Remember the calls of models that were asked before a request to a server, and written after it."""
         for index in self._late_models.before(decoded.index, decoded.exchange.started_at):
-            self._calls.take(self._decode(index, self._read(index)))
-            self._journal.put(self._early, index, ())
+            if late := self._peek(index):
+                self._calls.take(late)
+                self._journal.put(self._early, index, ())
 
     def answered_by(self, stream: Exchange) -> frozenset[int]:
         """Indices of checked requests whose response has now come on a stream that is still open."""

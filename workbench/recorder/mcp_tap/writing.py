@@ -16,9 +16,10 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from io import BufferedReader
-from itertools import compress
+from itertools import compress, islice
 from pathlib import Path
 from queue import Queue
 
@@ -48,6 +49,9 @@ from workbench.wire.session import SessionWriter
 
 AHEAD = 4096
 """Batches that are read ahead; a pipe gives up to 64 kB at once, so that they are as many bytes as a tape may hold."""
+
+PORTION = 64
+"""Calls that are written in one transaction: while it lasts, no one else writes the file."""
 
 _STREAMS = {SENT: ("sent", "text"), RECEIVED: ("received", "text"), STDERR: ("received", "stderr")}
 """Kind of event → direction and opcode of its lines."""
@@ -135,19 +139,36 @@ class TapWriter:
 
     def _write(self, *, at_end: bool) -> None:
         """Write what is new. What the file did not take is tried again with the next events."""
-        positions, begun_count = dict(self._positions), self._begun_count
-        with self._writer.together():
-            for begun_count, call in self._channel.exchanges(self._begun_count + 1):
-                positions[begun_count] = self._writer.begin(self._safe(call, is_open=True))
-            for number in list(positions):
-                if at_end or self._channel.is_over(number):
-                    call = self._final_call(number)
-                    self._writer.finish(positions.pop(number), self._safe(call))
-                    for child in self._children(call):
-                        self._writer.append(self._safe(child))
-            if at_end:
-                self._writer.finish(self._seq, self._connection())
-        self._positions, self._begun_count = positions, begun_count
+        while self._write_portion(at_end=at_end):
+            continue
+        if at_end:
+            self._writer.finish(self._seq, self._connection())
+
+    def _write_portion(self, *, at_end: bool) -> bool:
+        """Write some of what is new, made ready before: the file has other writers. False if nothing was."""
+        begun = [
+            (number, self._safe(call, is_open=True))
+            for number, call in islice(self._channel.exchanges(self._begun_count + 1), PORTION)
+        ]
+        known = (*self._positions, *(number for number, _ in begun))
+        over = [number for number in known if at_end or self._channel.is_over(number)][:PORTION]
+        ended = [(number, [self._safe(each) for each in self._with_children(number)]) for number in over]
+        positions = dict(self._positions)
+        with self._writer.together() if begun or ended else nullcontext():
+            for number, call in begun:
+                positions[number] = self._writer.begin(call)
+            for number, (call, *children) in ended:
+                self._writer.finish(positions.pop(number), call)
+                for child in children:
+                    self._writer.append(child)
+        self._positions, self._begun_count = positions, begun[-1][0] if begun else self._begun_count
+        return bool(begun or ended)
+
+    def _with_children(self, number: int) -> Iterator[Exchange]:
+        """A call that is over, and what the server was sent, or sent, if that is not what the client has."""
+        call = self._final_call(number)
+        yield call
+        yield from self._children(call)
 
     def _final_call(self, number: int) -> Exchange:
         """A call with its response; if the tap was stopped, it is unknown whether there was one."""
