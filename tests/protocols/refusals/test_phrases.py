@@ -1,0 +1,59 @@
+"""Sentences in new words: the thing that they speak of, its fault, and the rule of both."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.breakages import unseen_texts
+from workbench.contracts import explain, pages
+from workbench.contracts.error_texts import match_lines
+from workbench.protocols.refusals import _phrases
+
+NEW = {
+    "`toolCallIds` must not be blank": "closure.id-format",
+    "Each identifier of a tool call has to be non-empty; tool_call_id was blank": "closure.id-format",
+    "The gateway cannot handle extended thinking": "params.unsupported",
+    "messages[3].tool_calls[0].function.arguments: failed to parse the call arguments": "args.invalid-json",
+    "A user message must be provided": "content.role-order",
+    "Duplicate tool-definitions are refused": "schema.duplicate-name",
+    "Two functions were sent with the same name": "schema.duplicate-name",
+    "Attachments cannot be sent to this host": "content.unsupported-part",
+    "This request is not allowed for the chosen model": "",
+    "stream: unexpected chunk without content": "",
+    "No tool calls precede these tool results": "closure.orphan-result",
+    "the weather is fine": "",
+}
+"""Text → the rule that its words speak of; empty for none."""
+
+
+@pytest.mark.parametrize("text", NEW)
+def test_a_thing_and_its_fault_tell_the_rule(text):
+    phrase = _phrases.phrase_in(text.replace("`", "'"))
+    assert (phrase.rule if phrase else "") == NEW[text]
+
+
+def test_a_guess_is_said_to_be_one():
+    (match,) = explain("`toolCallIds` must not be blank")
+    assert (match.rule, match.is_guess, match.rules) == ("closure.id-format", True, ())
+    said = " ".join(" ".join(match_lines(match, 200)).split())
+    assert "a guess from its words" in said and "call-id must not be blank" in said
+    assert not any(m.is_guess for m in explain("tools.3.cache_control: Extra inputs are not permitted"))
+
+
+def test_every_rule_of_a_phrase_has_a_page_and_every_thing_a_word():
+    table = _phrases._table()
+    told = {*table.rules.values(), *(rule for _, rule in table.relations)} - {""}
+    assert told <= set(pages.slugs())
+    things = {thing for rows in table.things.values() for _, thing in rows}
+    assert {f"<{thing}>" for thing, _, _ in table.rules} | {f"<{thing}>" for thing in table.wide} <= things
+    assert {fault for _, fault, _ in table.rules} <= {fault.name for fault in table.faults}
+
+
+def test_a_pattern_is_cut_at_its_bars():
+    assert unseen_texts.alternatives(r"a(?:b|c)|[|]d\|e") == ["a(?:b|c)", r"[|]d\|e"]
+    assert unseen_texts.choices(r"x(?:ab|(?P<n>c|d))(?!e|f)") == (
+        "x(?:ab|(?P<n>d))(?!e|f)",
+        "x(?:ab|(?P<n>c))(?!e|f)",
+        "x(?:(?P<n>c|d))(?!e|f)",
+        "x(?:ab)(?!e|f)",
+    )
