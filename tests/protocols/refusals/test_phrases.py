@@ -18,6 +18,8 @@ NEW = {
     "Duplicate tool-definitions are refused": "schema.duplicate-name",
     "Two functions were sent with the same name": "schema.duplicate-name",
     "Attachments cannot be sent to this host": "content.unsupported-part",
+    "tools[0].function.parameters.properties.city.type is mandatory": "schema.malformed",
+    "Default titles are not supported in a tool's schema": "schema.unsupported-keyword",
     "This request is not allowed for the chosen model": "",
     "stream: unexpected chunk without content": "",
     "No tool calls precede these tool results": "closure.orphan-result",

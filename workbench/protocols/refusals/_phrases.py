@@ -27,7 +27,7 @@ _CODES = regex.compile(
     r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
     r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
     r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
-    r"|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
+    r"|'s\b|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
     r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
     r"|\b(?:openai |the )?(?:chat ?completions?|responses)(?: ?api)?\b",
     re.IGNORECASE,
@@ -40,6 +40,8 @@ _MEMBERS = regex.compile(
 )
 _HUMP = regex.compile(r"(?<=[a-z])(?=[A-Z])")
 _PATH = regex.compile(r"\b[A-Za-z_$]\w*(?:\[[^\]\s]{0,80}\]|\.[\w$]+)+")
+_IN_SCHEMA = regex.compile(r"(?:tool|function).*parameters[.\[]|schema[.\[]", re.IGNORECASE)
+"""A path that leads into the schema of a tool or of the response."""
 _STEP = regex.compile(r"[A-Za-z_$]\w*")
 _NAMED = regex.compile(r"\b(?:parameter|param|option|setting)s?:? '([A-Za-z_]{2,40})'", re.IGNORECASE)
 _WORD = regex.compile(r"<[a-z-]+>|[a-z]+(?:'t)?|\d+|[.;!?](?=\s|$)|[:,()\[\]{}=|]")
@@ -157,6 +159,8 @@ def _words(text: str) -> list[str]:
 
 def _last_of_path(path: re.Match[str]) -> str:
     """What a path leads to: ``messages[1].tool_calls[0].id`` is ``<call-id>``."""
+    if _IN_SCHEMA.search(path[0]):
+        return " <schema> "
     steps = " ".join(_STEP.findall(path[0])[-3:])
     things = [word for word in _with_things(_words(steps)) if word[0] == "<"]
     return f" {things[-1]} " if things else path[0]
