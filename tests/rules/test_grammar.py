@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections import Counter
 from contextlib import closing
 
@@ -215,3 +216,49 @@ def test_accepted_recordings_differ_from_the_grammar_of_their_provider_nowhere(r
                         )
     assert not differences
     assert seen > 40
+
+
+ANSWER = {
+    "id": "c1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}],
+}
+MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [{"type": "text", "text": "hi"}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+
+
+def streamed(reason):
+    chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choices = ({"index": 0, "delta": {"content": "hi"}}, {"index": 0, "delta": {}, "finish_reason": reason})
+    return "".join(f"data: {json.dumps(chunk | {'choices': [choice]})}\n\n" for choice in choices) + "data: [DONE]\n\n"
+
+
+ANSWERS = {
+    "a tier of another server": ("openrouter", ANSWER | {"service_tier": "standard"}, ["/service_tier"]),
+    "a tier of the server's own": ("groq", ANSWER | {"service_tier": "on_demand"}, []),
+    "a tier newer than the types": ("openai", ANSWER | {"service_tier": "standard"}, []),
+    "a reason of another protocol": ("vllm", MESSAGE | {"stop_reason": "stop"}, ["/stop_reason"]),
+    "a reason that is known": ("vllm", MESSAGE, []),
+    "the end of a stream": ("vllm", streamed("eos_token"), [""]),
+    "the usual end of a stream": ("vllm", streamed("length"), []),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_are_held_to_the_values_that_official_types_list(tmp_path, name):
+    provider, answer, places = ANSWERS[name]
+    path = tmp_path / ("a.sse" if isinstance(answer, str) else "a.json")
+    path.write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
+    with closing(open_input(str(path))) as session:
+        found = Inspector(session, provider=provider).run().findings
+    assert [(f.pointer, f.severity) for f in found if f.rule == "answer.reshaped"] == [(at, "warning") for at in places]

@@ -149,7 +149,12 @@ class BodyGrammar:
 
     def lists(self, key: str, value: JsonValue) -> bool:
         """True if any type has this text among the values of a key."""
-        return any(value in _list_values(each["keys"].get(key)) for each in self.types.values())
+        return value in self.listed(key)
+
+    def listed(self, key: str) -> frozenset[str]:
+        """Texts that any type has as values of a key."""
+        kinds = [each["keys"][key] for each in self.types.values() if key in each["keys"]]
+        return frozenset(value for kind in kinds for value in _list_values(kind))
 
     def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:
         """Places in the value of a top-level field of a request that differ from its type or its limits."""

@@ -108,8 +108,9 @@ LARGEST_ANSWER = 1_000_000
 """Limit in bytes of a response that is checked against its grammar."""
 
 
-def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
-    """What clients stumble over in a whole answer, where no finding speaks of the place."""
+def _of_answer(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
+    """What clients stumble over in an answer, where no finding speaks of the place."""
+    yield from _foreign_end(case, found)
     body = _body_of_answer(case)
     if body is None:
         return
@@ -156,18 +157,42 @@ def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
 
 def _foreign_values(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
     """Values of another server that the vendor's types do not list: clients that validate answers refuse all of it."""
-    name = case.contract.name
-    grammar, own = (grammars.grammar_of(case.decoded.protocol or "", whose) for whose in ("", name))
-    if grammar is None or own is None or not grammar.answer or grammar.provider == name:
+    grammar, own = _vendors_grammar(case), grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
+    for fault in grammar.faults(f"#{grammar.answer}", body) if grammar else ():
+        key, value = fault.pointer.rpartition("/")[2], at_pointer(body, fault.pointer)
+        is_own = own is not None and own is not grammar and own.lists(key, value)
+        if grammar and fault.code == grammars.WRONG_VALUE and not is_own:
+            yield grammar, fault, f"{dotted_path(fault.pointer)} is {show_value(value)}, {_UNLISTED}"
+
+
+_UNLISTED = "which the types of this protocol do not list: clients that validate answers raise an error"
+_ENDS = ("finish_reason", "stop_reason")
+"""Keys of the reason for which an answer ended."""
+
+
+def _foreign_end(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
+    """The same for the reason of a stream's end, unless a rule has said something of it."""
+    answer, grammar = case.response, _vendors_grammar(case)
+    if grammar is None or answer is None or not answer.is_stream or answer.error or not answer.finish_reason:
         return
-    for fault in grammar.faults(f"#{grammar.answer}", body):
-        if fault.code != grammars.WRONG_VALUE:
-            continue
-        path, key = dotted_path(fault.pointer), fault.pointer.rpartition("/")[2]
-        value = at_pointer(body, fault.pointer)
-        if not (own is not grammar and own.lists(key, value)):
-            is_value = f"{path} is {show_value(value)}, which the types of this protocol do not list"
-            yield grammar, fault, f"{is_value}: clients that validate answers raise an error"
+    own = grammars.grammar_of(case.decoded.protocol or "", case.contract.name) or grammar
+    is_told = any(f.rule == "stream.finish-reason" for f in found)
+    key = next((key for key in _ENDS if grammar.listed(key)), "")
+    if not key or is_told or any(each.lists(key, answer.finish_reason) for each in (grammar, own)):
+        return
+    text = f"the {key} is {quote(answer.finish_reason, 60)}, {_UNLISTED}"
+    finding = case.finding(
+        get_rule("answer.reshaped"), RESPONSE, "", text, events=answer.finish_events,
+        source=f"{grammar.label} ({grammar.date})",
+    )  # fmt: skip
+    yield replace(finding, severity=Severity.WARNING)
+
+
+def _vendors_grammar(case: RuleContext) -> grammars.BodyGrammar | None:
+    """The grammar of the protocol's vendor, for answers of others; None where it has none of answers."""
+    grammar = grammars.grammar_of(case.decoded.protocol or "")
+    is_others = grammar is not None and bool(grammar.answer) and grammar.provider != case.contract.name
+    return grammar if is_others else None
 
 
 def is_kept(case: RuleContext) -> bool:
