@@ -149,7 +149,7 @@ class BodyGrammar:
 
     def lists(self, key: str, value: JsonValue) -> bool:
         """True if any type has this text among the values of a key."""
-        return value in self.listed(key)
+        return isinstance(value, str) and value in self.listed(key)
 
     def listed(self, key: str) -> frozenset[str]:
         """Texts that any type has as values of a key."""

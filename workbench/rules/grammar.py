@@ -158,10 +158,13 @@ def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
 def _foreign_values(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
     """Values of another server that the vendor's types do not list: clients that validate answers refuse all of it."""
     grammar, own = _vendors_grammar(case), grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
-    for fault in grammar.faults(f"#{grammar.answer}", body) if grammar else ():
+    if grammar is None:
+        return
+    for fault in grammar.faults(f"#{grammar.answer}", body):
+        if fault.code != grammars.WRONG_VALUE:
+            continue
         key, value = fault.pointer.rpartition("/")[2], at_pointer(body, fault.pointer)
-        is_own = own is not None and own is not grammar and own.lists(key, value)
-        if grammar and fault.code == grammars.WRONG_VALUE and not is_own:
+        if own is None or own is grammar or not own.lists(key, value):
             yield grammar, fault, f"{dotted_path(fault.pointer)} is {show_value(value)}, {_UNLISTED}"
 
 
