@@ -97,7 +97,7 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
         found = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
         if found is not None and (not sign.value or (isinstance(found, str) and matches_glob(found, sign.value))):
             return name, f"from {sign.words} of its response"
-    return _by_error(clues.error, protocol) if clues.error else None
+    return _by_error(clues.error, protocol, clues.model) if clues.error else None
 
 
 @contracts.forgotten_with
@@ -109,13 +109,15 @@ def _signs(protocol: str | None) -> tuple[tuple[str, Sign], ...]:
 
 @contracts.forgotten_with
 @lru_cache(maxsize=256)
-def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
-    """The one contract that has this text; of several none."""
+def _by_error(text: str, protocol: str | None, model: str | None) -> tuple[str, str] | None:
+    """The one contract that has this text; of several the one whose model was asked."""
     from workbench.contracts.error_texts import explain
 
     names = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
     speaking = [name for name in names if name in contracts.names() and contracts.read(name).speaks(protocol)]
-    return (speaking[0], "from the text of its error") if len(names) == 1 and speaking else None
+    of_model = {name for name, _ in _by_model(model)}
+    likely = speaking if len(names) == 1 else [name for name in speaking if name in of_model]
+    return (likely[0], "from the text of its error") if len(likely) == 1 else None
 
 
 def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
