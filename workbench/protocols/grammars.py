@@ -149,9 +149,9 @@ class BodyGrammar:
 
     def lists(self, key: str, value: JsonValue) -> bool:
         """True if any type has this text among the values of a key."""
-        return isinstance(value, str) and value in self.listed(key)
+        return isinstance(value, str) and value in self.texts_of(key)
 
-    def listed(self, key: str) -> frozenset[str]:
+    def texts_of(self, key: str) -> frozenset[str]:
         """Texts that any type has as values of a key."""
         kinds = [each["keys"][key] for each in self.types.values() if key in each["keys"]]
         return frozenset(value for kind in kinds for value in _list_values(kind))

@@ -180,7 +180,7 @@ def _foreign_end(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
         return
     own = grammars.grammar_of(case.decoded.protocol or "", case.contract.name) or grammar
     is_told = any(f.rule == "stream.finish-reason" for f in found)
-    key = next((key for key in _ENDS if grammar.listed(key)), "")
+    key = next((key for key in _ENDS if grammar.texts_of(key)), "")
     if not key or is_told or any(each.lists(key, answer.finish_reason) for each in (grammar, own)):
         return
     text = f"the {key} is {quote(answer.finish_reason, 60)}, {_UNLISTED}"
