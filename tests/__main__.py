@@ -18,9 +18,9 @@ STEPS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "-q", "."],
     "docs": ["mkdocs", "build", "--strict", "-q"],
-    "tests": ["pytest", "--processes", str(2 * (os.cpu_count() or 1))],
+    "tests": ["pytest", "--processes", str(3 * (os.cpu_count() or 1))],
 }
-"""Two processes of tests for each core: each waits for processes and screens."""
+"""Three processes of tests for each core: each waits for processes and screens."""
 
 
 def main() -> int:

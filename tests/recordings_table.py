@@ -24,7 +24,7 @@ from workbench.wire.frames import seen_frames
 from workbench.wire.session import Session
 from workbench.wire.stream import Framing, is_sealed
 
-SAMPLE = 4
+SAMPLE = 2
 """Leaves of a body that are checked; a file has up to a hundred bodies."""
 
 MOST = 12

@@ -62,7 +62,7 @@ ORDINALS = (
 )
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(("title", "name"), zip(ORDINALS, breakages.CATALOGUES[1:], strict=True))
 def test_the_page_on_scores_states_what_is_measured_on_a_catalogue(tmp_path, title, name):
     score = scoring.score(breakages.entries(name), tmp_path)

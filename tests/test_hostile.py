@@ -108,7 +108,7 @@ def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("words", [("check",), ("show", "--as", "ir")], ids=lambda w: w[0])
 def test_safe_or_refused_in_one_line(
     hostile: Path,

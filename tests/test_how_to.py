@@ -187,6 +187,7 @@ asyncio.run(main())
     assert done.stdout.split() == ["DeclarationsContent", "1", "cat", "Read."]
 
 
+@pytest.mark.together("source")  # parsed once
 @pytest.mark.parametrize("title", PARTS)
 def test_an_example_keeps_the_rules_of_its_room(title: str, tmp_path: Path) -> None:
     """Imports through fronts, names that no other class has and that are no participles, and lint."""

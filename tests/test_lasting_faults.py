@@ -18,7 +18,7 @@ MANY = 4
 SHAPED = ("signatures lost", "ids of results differ", "unknown fields", "contents: signatures lost")
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_that_lasts_is_found_in_linear_time(name: str) -> None:
     wire, fault = FAULTS[name]

@@ -86,7 +86,7 @@ def run_line(run: Run, machine: dict[str, str], monkeypatch: pytest.MonkeyPatch)
     return command
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("line", [c for c in COMMANDS if c not in SERVED])
 def test_a_command_line_does_what_it_says(line: str, run_line: Callable[[str], Done], tmp_path: Path) -> None:
     line = re.sub(r"(?<=-o )\S+", lambda out: str(tmp_path / out[0]), line)

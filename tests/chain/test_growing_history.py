@@ -84,7 +84,7 @@ TERMS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(
     histories(),
     st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24), ANY), min_size=1, max_size=10),

@@ -56,7 +56,7 @@ def test_the_second_check_says_the_same_without_an_inspection(run: Run, inspecte
 
 def test_recordings_of_others_read_the_same(run: Run, recordings: Path, inspected: list[str]) -> None:
     files = [str(path) for path in sorted(recordings.rglob("*")) if path.is_file() and path.stat().st_size < 60_000][
-        ::3
+        ::9
     ]
     first = run("check", "--no-cache", "--format", "json", *files)
     run("check", *files)

@@ -66,7 +66,7 @@ WORKBENCH = f"{sys.executable} -m workbench"
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("script", "status"),
     [

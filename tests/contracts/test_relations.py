@@ -45,7 +45,7 @@ def named(exchange, label, protocol):
     return [f for f in row.findings if f.side == "request"]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("label", "protocol", "model", "relation"), ROWS,
                          ids=[f"{row[0]} {row[3].name} {row[1]}" for row in ROWS])  # fmt: skip
 def test_the_broken_twin_is_named_and_the_healthy_one_is_not(label, protocol, model, relation):

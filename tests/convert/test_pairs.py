@@ -25,7 +25,7 @@ def others(source: str) -> list[str]:
     return [name for name in SOURCES if name != source]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_requests_say_the_same_up_to_the_losses(source: str) -> None:
     @FEW
@@ -37,7 +37,7 @@ def test_requests_say_the_same_up_to_the_losses(source: str) -> None:
     holds()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_ids_return_with_the_map_undone(source: str) -> None:
     @FEW
@@ -49,7 +49,7 @@ def test_ids_return_with_the_map_undone(source: str) -> None:
     holds()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_answers_say_the_same_up_to_the_losses(source: str) -> None:
     @FEW
@@ -61,7 +61,7 @@ def test_answers_say_the_same_up_to_the_losses(source: str) -> None:
     holds()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_streams_say_the_same_up_to_the_losses_however_they_are_cut(source: str) -> None:
     @FEW
@@ -75,6 +75,7 @@ def test_streams_say_the_same_up_to_the_losses_however_they_are_cut(source: str)
     holds()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_same_protocol_is_the_same_bytes(source: str) -> None:
     @FEW

@@ -14,7 +14,7 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.session import MemorySession
 
 SEED = 2026
-EVERY = 5
+EVERY = 8
 """One of so many faults is judged here; ``python -m tests.generated`` judges all."""
 
 LEAST = {"17 bare call": 75, "8 loop": 75, "16 stand-in": 75}

@@ -113,6 +113,7 @@ CASES: dict[str, Case] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_follows_the_dial(name: str) -> None:
     probe, dials, outcome, facts = CASES[name]

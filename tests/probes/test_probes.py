@@ -23,7 +23,7 @@ NOT_REPLAYED = {("llama.cpp", "openai-responses"): PARTIAL}
 """The server reads reasoning from the content of its item, and the scripted model writes a summary."""
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("label", "protocol"), second(), ids=lambda word: word)
 def test_a_model_that_can_everything_passes_under_every_contract(label: str, protocol: str) -> None:
     made = measured(label, protocol)
@@ -107,6 +107,7 @@ REPLAY_DIALS: dict[str, tuple[tuple[str, ...], str, dict[str, object]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REPLAY_DIALS)
 @pytest.mark.parametrize("label", ["generic", "deepseek", "anthropic", "groq", "kimi"])
 def test_the_endpoint_decides_how_reasoning_comes_back(label: str, name: str) -> None:

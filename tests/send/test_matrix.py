@@ -101,6 +101,7 @@ def check_shared(looked: Inspector, decoded: DecodedExchange) -> None:
         assert (beside.case.closure, beside.case.ledger) == (alone.case.closure, alone.case.ledger), label
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["anthropic-thinking-trimmed", "deepseek-reasoning-lost", "openai-arguments-twice"])
 def test_contracts_share_no_finding_that_one_of_them_would_not_have(name: str) -> None:
     looked = inspector(name)

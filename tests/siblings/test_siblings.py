@@ -73,7 +73,7 @@ def holes(name: str, ways) -> set[tuple[str, str]]:  # type: ignore[no-untyped-d
     return missed
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_fault_of_a_request_is_found_on_every_wire(name):
     assert holes(name, ways_of_request) == set(HOLES.get(name, {}))

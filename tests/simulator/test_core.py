@@ -329,6 +329,7 @@ LOOPS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "protocol"), LOOPS)
 def test_what_a_provider_said_may_be_sent_back(name, protocol):
     """Under every contract: calls, results, an answer, the next question, all of it replayed as it came."""

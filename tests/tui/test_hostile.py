@@ -93,7 +93,7 @@ async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int], thin:
         for exchange in range(3):
             driver.screen.navigation.open(exchange)
             await driver.shows(exchange)
-            for name, _ in thin((*PANES[exchange:], *PANES[:exchange]), 2):
+            for name, _ in thin((*PANES[exchange:], *PANES[:exchange]), 4):
                 pane = driver.pane(name)
                 driver.screen.panes.focus(name)
                 for step in (-1, 1):

@@ -28,6 +28,7 @@ SCREENS = {
 HALVES = (tuple(SCREENS)[:8], tuple(SCREENS)[8:])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("names", HALVES, ids=["first", "second"])
 async def test_the_places_of_panes_are_held(names: tuple[str, ...]) -> None:
     async with showing(samples.example(samples.LOST_REASONING), SIZES[-1]) as driver:

@@ -35,7 +35,7 @@ def exchanges(recordings: Path, step: int) -> Iterator[tuple[str, ExchangeView]]
 
 
 def test_every_recorded_exchange_can_be_shown(recordings: Path, pytestconfig: pytest.Config) -> None:
-    shown, step = 0, 1 if pytestconfig.getoption("--every") else 5
+    shown, step = 0, 1 if pytestconfig.getoption("--every") else 10
     for name, opened in exchanges(recordings, step):
         for view in opened.contents.values():
             assert view.nothing(WIDTH)

@@ -29,6 +29,7 @@ WEATHER = ToolDef("get_weather", None, {"type": "object", "properties": {"city":
 OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in INNOCENT.items()])
 @pytest.mark.parametrize("tools", [(*TOOLS, WEATHER), OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
 def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:

@@ -87,7 +87,7 @@ def test_any_text_gives_the_same_in_pieces(module: ModuleType) -> None:
     holds()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("module", "unit"), HOSTILE)
 def test_hostile_text_is_read_whole(module: ModuleType, unit: str) -> None:
     text = unit * (LENGTH // len(unit))
