@@ -19,6 +19,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.unknown_types import unknown_type
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
+from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.session_members import (
     Value,
     merge,
@@ -50,19 +51,6 @@ _SILENCE = 5.0
 
 _MOST_INPUTS = 8
 """Messages with input that a finding names."""
-
-_ACTIVE = "conversation_already_has_active_response"
-_NOT_ACTIVE = "response_cancel_not_active"
-_DUPLICATE = "item_create_duplicate_item_id"
-_HARMLESS = frozenset({_NOT_ACTIVE, _DUPLICATE, "input_audio_buffer_commit_empty"})
-"""Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
-
-_CODES = {
-    "already has an active response": _ACTIVE,
-    "no active response found": _NOT_ACTIVE,
-    "the buffer is empty": "input_audio_buffer_commit_empty",
-}
-"""Part of the text of an error → its code."""
 
 _OF_ITEMS = ("item", "invalid_tool_call_id")
 """Beginnings of the codes and parameters of errors that concern an item."""
@@ -404,10 +392,10 @@ class RealtimeTurns:
 
     def _note_harmless(self, number: int, code: JsonValue, error: Value) -> None:
         """Note a refusal that changes nothing: clients that end the call for it are at fault (berd issue 318)."""
-        sent, kind = (self._cancelled_in, "response.cancel") if code == _NOT_ACTIVE else (None, "")
-        if code == _DUPLICATE:
+        sent, kind = (self._cancelled_in, "response.cancel") if code == NOT_ACTIVE else (None, "")
+        if code == DUPLICATE:
             sent, kind = self._forget_item(error), "conversation.item.create"
-        elif self._pending_change and code != _NOT_ACTIVE:
+        elif self._pending_change and code != NOT_ACTIVE:
             (sent, kind), self._pending_change = self._pending_change, None
         if sent is not None:
             told = f"the server refused {kind} (message {sent + 1}): {str(error.get('message'))!r:.200}"
@@ -424,9 +412,9 @@ class RealtimeTurns:
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
-        error = _error_of(value)
-        code = _code_of(error)
-        if code in _HARMLESS:
+        error = error_of(value)
+        code = code_of(error)
+        if code in HARMLESS:
             self._note_harmless(number, code, error)
             return
         unknown = unknown_type(error)
@@ -440,7 +428,7 @@ class RealtimeTurns:
         if self._updates and str(error.get("param")).startswith("session"):
             self._updates.pop(0)
         turn = self._find_refused(frame, error)
-        if code == _ACTIVE and turn:
+        if code == ACTIVE and turn:
             text = f"message {turn.numbers[-1] + 1} requests a response while another one is in progress"
             self._facts.append(SocketFact("socket.two-responses", text, (turn.numbers[-1], number)))
         if turn is None and self._active:
@@ -460,7 +448,7 @@ class RealtimeTurns:
         is_of_response = self._waiting and not is_named_item and not param.startswith("session")
         if kind == "response.create" or (sent is None and is_of_response):
             number = sent[0] if sent else None
-            return self._take_waiting(number, is_last=_code_of(error) == _ACTIVE)
+            return self._take_waiting(number, is_last=code_of(error) == ACTIVE)
         pending = self._conversation.pending()
         if kind == "conversation.item.create":
             pending = [item for item in pending if sent and item.number == sent[0]]
@@ -492,15 +480,3 @@ class RealtimeTurns:
         turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
         self._conversation.items.remove(item)
         return turn
-
-
-def _code_of(error: Value) -> JsonValue:
-    """The code of an error; earlier versions of the API gave none with some texts (openai_realtime_client issue 3)."""
-    text = str(error.get("message"))
-    return error.get("code") or next((code for words, code in _CODES.items() if words in text), None)
-
-
-def _error_of(value: Value) -> Value:
-    """The error of an event; some servers send only its text (vLLM)."""
-    told = value.get("error")
-    return {"message": told, "code": value.get("code")} if isinstance(told, str) else object_of(value, "error")
