@@ -34,5 +34,5 @@ def test_a_text_of_a_kind_is_named_by_it_and_leads_to_the_rules_that_look_at_it(
     (limit,) = matches.of_matches(error_texts.explain("Rate limit exceeded, try again in 20s"))
     assert (limit.rule, limit.page) == ("rate-limit", "")
     assert "reset in 20 s" in limit.said
-    _, schema = matches.of_matches(error_texts.explain("The compiled grammar is too large"))
+    (schema,) = matches.of_matches(error_texts.explain("The compiled grammar is too large"))
     assert schema.rule == "tool-schema" and schema.page.startswith("schema.")

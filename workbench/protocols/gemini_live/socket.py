@@ -289,7 +289,7 @@ class LiveTurns:
         self._note(turn, content, calls, value)
 
     def _note_heard(self, number: int, frame: Frame, content: JsonValue, *, is_answered: bool) -> None:
-        """What the user typed or said waits for an answer until the model says something, or calls a tool."""
+        """Note the last words of the user as unanswered until the model says something, or calls a tool."""
         self._last_at = frame.at or self._last_at
         if is_answered:
             self._typed = self._heard_words = None

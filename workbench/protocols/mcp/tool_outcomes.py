@@ -160,7 +160,7 @@ def is_named_first(declared: str, server: str) -> bool:
 
 
 _BEHIND = "_mcp_"
-"""What stands between the name of a tool and that of its server, where the server comes last."""
+"""Separator between the name of a tool and that of its server, where the server comes last."""
 
 
 @lru_cache(maxsize=4096)

@@ -210,7 +210,7 @@ class RealtimeTurns:
             yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
 
     def _unheard_input(self) -> Iterator[SocketFact]:
-        """What the user said after the last response, if the server should have begun one by itself."""
+        """The user's input after the last response, if the server should have begun one by itself."""
         silence = self._last_at - self._heard_at
         if self._trigger is None or self._waiting or silence <= _SILENCE:
             return

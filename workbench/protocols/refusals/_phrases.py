@@ -1,4 +1,4 @@
-"""What a sentence in new words speaks of, what is wrong with it, and the rule of both: a guess where nothing is known.
+"""The thing and the fault that a sentence in new words names, and the rule of both: a guess where nothing is known.
 
 A text is read as words in the singular, in which each known thing is one word (``<call-id>``). Nearest to each other, a
 thing and a fault tell the rule; the table is ``phrases.yaml``.
