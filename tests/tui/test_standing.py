@@ -61,6 +61,18 @@ async def test_after_a_repair_the_branch_is_shown_and_one_key_leads_back() -> No
         await until(driver.pilot, lambda: "b recorded/branch  " in driver.text.split("\n")[-1])
 
 
+async def test_the_recorded_request_has_its_repairs_again_and_is_what_is_opened_the_next_time() -> None:
+    for keys in (("b",), ("b", "b", "b"), ()):
+        async with showing(broken(), size=(120, 40)) as driver:
+            await (repaired(driver) if keys else shows_branch(driver, False))
+            await driver.press(*keys)
+            await shows_branch(driver, False)
+            await until(driver.pilot, lambda: "request 2 as recorded" in driver.text and REPAIR in driver.text)
+            await until(driver.pilot, lambda: "f: show this" in driver.text)
+            await driver.press("f")
+            assert isinstance(driver.app.screen, RepairsScreen)
+
+
 async def test_a_request_without_branches_says_nothing_of_them() -> None:
     async with showing(broken(), size=(120, 40)) as driver:
         assert "as recorded" not in driver.text

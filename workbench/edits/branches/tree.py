@@ -112,6 +112,10 @@ class Workspace:
         root = self.root(index)
         return self._nodes[self._here.get(root.id, root.id)]
 
+    def start_at_roots(self) -> None:
+        """Make the recorded exchanges current; ``redo`` leads to the nodes that were. Nothing is written."""
+        self._here.clear()
+
     def go(self, node: BranchNode) -> BranchNode:
         """Make a node current; ``redo`` then leads back to it from all its ancestors."""
         for earlier, later in zip(way := self.path(node), way[1:], strict=False):

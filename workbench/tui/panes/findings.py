@@ -24,7 +24,7 @@ class FindingsPane(Pane):
     is_accordion = True
 
     class Expansion(Message):
-        """A finding was expanded."""
+        """A finding is expanded whose repairs are not known; posted with every change until they are."""
 
         def __init__(self, finding: Finding) -> None:
             super().__init__()
@@ -34,9 +34,8 @@ class FindingsPane(Pane):
         super().__init__(id=id)
         self.state = state
         self._current: Finding | None = None
-        self._explained: Finding | None = None
         self._lit_by: tuple[ExchangeSelection, Lights] | None = None
-        self.repairs_of: Callable[[Finding], Sequence[Repair] | str] = lambda _: ()
+        self.repairs_of: Callable[[Finding], Sequence[Repair] | str] = lambda _: findings.LOOKING
 
     @property
     def current(self) -> Finding | None:
@@ -72,8 +71,7 @@ class FindingsPane(Pane):
 
     def reload(self) -> None:
         super().reload()
-        if self.current is not None and self.current is not self._explained:
-            self._explained = self.current
+        if self.current is not None and self.repairs_of(self.current) == findings.LOOKING:
             self.post_message(self.Expansion(self.current))
 
     def move_to(self, item: int, *, center: bool = False) -> None:

@@ -68,7 +68,7 @@ class SessionBranches:
         return (Span(f"{BRANCH} {count}", "accent"),) if count else ()
 
     def current(self, index: int, deliver: Callable[[BranchNode], None], failed: Failed | None = None) -> None:
-        """Ask for the current node of an exchange; of a session opened again it is that of the last time."""
+        """Ask for the current node of an exchange; of a session opened again it is the recorded request."""
         self.ask(lambda workspace: workspace.current(index), deliver, failed)
 
     def commit(
@@ -146,11 +146,12 @@ class SessionBranches:
         deliver(result)
 
     def _open(self, inspector: Inspector) -> Workspace:
-        """Open the working session, in the inspector's thread."""
+        """Open the working session, in the inspector's thread; what was recorded is shown first."""
         if self._workspace is None:
             from workbench.edits.branches import open_for
 
             self._workspace = open_for(inspector.session)
+            self._workspace.start_at_roots()
             self.screen.inspecting.at_end(self._close)
         return self._workspace
 

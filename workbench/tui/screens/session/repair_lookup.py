@@ -75,12 +75,14 @@ class RepairLookup:
 
     def want(self, finding: Finding) -> None:
         """Look up the repairs of a finding, and show them; dropped if another finding is wanted before its turn."""
+        pane = self.screen.findings
+        if pane.repairs_of != self.repairs_of:
+            pane.repairs_of = self.repairs_of
+            pane.reload()
         if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
             known = self._known
             self.screen.inspecting.do_shown(guard(self._job(finding), partial(self._take_failure, finding, known)))
-        self.screen.findings.repairs_of = self.repairs_of
-        self.screen.findings.reload()
 
     def _job(self, finding: Finding) -> Job:
         known = self._known
