@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from typing import Any
 
 import pytest
 from textual.widgets import Input
@@ -10,11 +11,16 @@ from textual.widgets import Input
 from tests.tui import samples
 from tests.tui.driving import screen_text, until
 from workbench.errors import SessionFormatError
+from workbench.tui import repair_offers
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.models.findings import RepairOffer
+from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session import type_ahead as ahead
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 
 
@@ -92,3 +98,28 @@ async def test_a_file_that_cannot_be_opened_takes_the_keys_with_it(key: str) -> 
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press(key)
         await until(pilot, lambda: app.failure)
+
+
+async def test_keys_for_a_screen_that_is_still_coming_do_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repairs are looked up as long as this test wants; the keys after theirs wait for the editor, and for its dialog."""
+    may = Event()
+
+    def slow(*args: Any) -> tuple[RepairOffer, ...]:
+        may.wait(20)
+        return look(*args)
+
+    look = repair_offers.look
+    monkeypatch.setattr(repair_offers, "look", slow)
+    app = WorkbenchApp(samples.example(samples.LOST_RESULT))
+    async with app.run_test(size=(120, 40)) as pilot:
+        session = app.screen
+        assert isinstance(session, SessionScreen)
+        await until(pilot, lambda: session.state.is_done and session.opened and session.findings.current)
+        await pilot.press("f", "a", "m", "w")
+        screen = app.screen
+        assert isinstance(screen, RepairsScreen) and "Repairs of closure.missing-result" in screen_text(app)
+        may.set()
+        await until(pilot, lambda: screen.offered)
+        await pilot.press("a", "s")
+        await until(pilot, lambda: isinstance(app.screen, TargetScreen))
+        assert isinstance(app.screen_stack[-2], EditScreen) and session.notes._prompt is None

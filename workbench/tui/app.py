@@ -135,9 +135,6 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
         return Terminal
 
-    def on_mount(self) -> None:
-        self.call_after_refresh(lambda: self.hints.note_key())
-
     def on_ready(self) -> None:
         gc.freeze()  # what is there now stays
         gc.set_threshold(COLLECT_AFTER, 10, 10)

@@ -1,4 +1,4 @@
-"""The keys of a screen, in groups, shown to a person who pauses there for the first time."""
+"""The keys of a screen, in groups on its empty rows, for a person who pauses there after a key, once in a run."""
 
 from __future__ import annotations
 
@@ -59,17 +59,9 @@ def _fitting(found: Sequence[Key], width: int) -> Iterator[Span]:
 
 
 class HintBar(Bar):
-    """Lines on empty rows above the footer, or one line in its place, until the next key."""
+    """Lines on empty rows above the footer, until the next key; what is read and the footer stay in view."""
 
     DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; background: $panel; }"
-
-
-def more_line(active: Sequence[ActiveKey], footer: str, width: int) -> Line:
-    """One line for a full screen: the keys that act or show something and are not in the ``footer``'s text."""
-    own = [each for each in active if each.key.keys and group(each.key) in (CHANGE, LOOK)]
-    new = [each for each in own if f" {each.key.show} {each.key.word} " not in f"{footer} "]
-    by_rank = sorted(new, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
-    return line(Span(" more", "role strong", _HEAD), *_fitting([each.key for each in by_rank], width - _HEAD - 1))
 
 
 def has_room(screen: Screen[Any], rows: int) -> bool:
@@ -114,23 +106,22 @@ class Hints:
                 bar.remove()
 
     def show(self) -> None:
-        """Show the keys of the screen, unless a person types there or has seen them."""
+        """Show the keys of the screen, unless a person types there, has seen them, or reads all its rows."""
         screen = self.app.screen
         kind = type(screen).__name__
         is_typing = screen.focused is not None and not isinstance(screen.focused, LineView)
         if kind in self._seen or is_typing or not screen.query(KeyBar) or self.app.tour:
             return
-        self._seen.add(kind)
         active = [
             ActiveKey(key, distance) for distance, (_, rows) in enumerate(self.app.useful_keys(screen)) for key in rows
         ]
         lines = hint_lines(active, screen.size.width)
-        is_roomy = has_room(screen, len(lines))
-        if not is_roomy:
-            lines = [more_line(active, screen.query_one(KeyBar).text, screen.size.width)]
+        if not has_room(screen, len(lines)):
+            return
+        self._seen.add(kind)
         bar = HintBar()
         bar.styles.height = len(lines)
-        bar.styles.margin = (0, 0, int(is_roomy), 0)
+        bar.styles.margin = (0, 0, 1, 0)
         bar.show(lines)
         screen.mount(bar)
         if not self.app.is_headless:

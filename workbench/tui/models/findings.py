@@ -208,6 +208,14 @@ def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
     ]
 
 
+def title_without(finding: Finding) -> list[Line]:
+    """Header while the repairs of a finding are looked up."""
+    return [
+        line(Span(f" Repairs of {finding.rule} ·", "strong"), Span(f" {LOOKING}", "muted")),
+        line(Span(f" {finding.side} {exchange_range(finding)}  {where(finding)}", "muted")),
+    ]
+
+
 def effect(repair_offer: RepairOffer) -> Line:
     """Whether other findings remain after a repair."""
     is_whole = repair_offer.repair.verified

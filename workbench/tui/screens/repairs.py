@@ -10,16 +10,18 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import search_of
 from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
-from workbench.tui.models.findings import RepairOffer
+from workbench.tui.models.findings import LOOKING, RepairOffer
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
+from workbench.tui.service import is_open
 from workbench.views import count, line
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     Args:
         finding: finding to repair.
-        repair_offers: its repairs, at least one, the best first.
+        repair_offers: its repairs, the best first; empty if they are still looked up, until ``arrive``.
     """
 
     CSS_PATH = "repairs.tcss"
@@ -66,10 +68,24 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         self._show()
         self.changes.focus()
 
+    def arrive(self, repair_offers: Sequence[RepairOffer], why_none: str) -> None:
+        """Show the repairs that were looked up; leave if there are none, with the reason."""
+        if not is_open(self):
+            return
+        self.offered = repair_offers
+        if repair_offers:
+            self._show()
+        else:
+            self.notify(visible(why_none), markup=False)
+            self.dismiss(None)
+
     def on_resize(self) -> None:
         self._entitle()
 
     def _entitle(self) -> None:
+        if not self.offered:
+            self.query_one("#headline", Bar).show(findings.title_without(self.finding))
+            return
         shown = self.offered[self.number]
         self.query_one("#headline", Bar).show(findings.title(shown, self.number, len(self.offered)))
         listed = findings.offer_lines(self.offered, self.number, self.size.width)
@@ -78,6 +94,12 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         offers.show(listed)
 
     def _show(self) -> None:
+        if not self.offered:
+            for pane, word in ((self.changes, " Meaning "), (self.hunks, " Bytes ")):
+                pane.why = LOOKING
+                pane.title(line(word))
+            self._entitle()
+            return
         shown = self.offered[self.number]
         compared = RequestComparison(self.finding.exchange, self.finding.exchange, shown.difference)
         self.places = Places(shown.difference)
@@ -100,7 +122,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def action_repair(self, step: int) -> None:
         """Show the next or previous repair; the first one follows the last."""
-        self.number = (self.number + step) % len(self.offered)
+        self.number = (self.number + step) % max(1, len(self.offered))
         self._show()
 
     def action_choose(self, number: int) -> None:
@@ -113,7 +135,10 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def action_apply(self) -> None:
         """Apply the shown repair."""
-        self.dismiss(self.offered[self.number])
+        if self.offered:
+            self.dismiss(self.offered[self.number])
+        else:
+            self.notify(LOOKING, markup=False)
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.action_apply()
@@ -122,6 +147,9 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         """Write the body of the repaired request to a file."""
         from workbench.tui.screens.write import write_body
 
+        if not self.offered:
+            self.notify(LOOKING, markup=False)
+            return
         name = f"repaired-{self.finding.exchange + 1}.json"
         write_body(self, self.offered[self.number].body, name)
 

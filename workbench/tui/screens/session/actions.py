@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
+from workbench.tui.models.findings import LOOKING
 from workbench.views import REQUEST
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class SessionActions:
 
     def repairs(self) -> None:
         """List the repairs of the finding under the cursor."""
-        finding = self.session.findings.current
-        offered = self.session.repair_lookup.offers(finding) if finding else ()
-        if finding and offered:
+        finding, lookup = self.session.findings.current, self.session.repair_lookup
+        offered = lookup.offers(finding) if finding else ()
+        if finding and (offered or lookup.repairs_of(finding) == LOOKING):
             from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
 
@@ -84,9 +85,12 @@ class SessionActions:
                 if repair_offer:
                     begin_repaired(self.session, finding, repair_offer)
 
-            self.session.app.push_screen(RepairsScreen(finding, offered), apply)
+            screen = RepairsScreen(finding, offered)
+            self.session.app.push_screen(screen, apply)
+            if not offered:
+                lookup.tell(finding, screen)
         else:
-            self.session.notify(visible(self.session.repair_lookup.why_none(finding)), markup=False)
+            self.session.notify(visible(lookup.why_none(finding)), markup=False)
 
     @property
     def _branch(self) -> str:

@@ -69,7 +69,7 @@ class SessionBranches:
 
     def current(self, index: int, deliver: Callable[[BranchNode], None], failed: Failed | None = None) -> None:
         """Ask for the current node of an exchange; of a session opened again it is the recorded request."""
-        self.ask(lambda workspace: workspace.current(index), deliver, failed)
+        self._ask_of_person(lambda workspace: workspace.current(index), deliver, failed)
 
     def commit(
         self,
@@ -80,7 +80,7 @@ class SessionBranches:
         failed: Failed | None = None,
     ) -> None:
         """Add an edit of the request of a node, and make it current; ``title`` describes it in one line."""
-        self.ask(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
+        self._ask_of_person(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
 
     def commit_response(
         self,
@@ -123,6 +123,24 @@ class SessionBranches:
 
         self._asked.append(question)
         self.screen.inspecting.do(guard(job, failed or self._notify))
+
+    def _ask_of_person(
+        self, question: Callable[[Workspace], Result], deliver: Callable[[Result], None], failed: Failed | None
+    ) -> None:
+        """Ask what a key needs before it can act; further keys wait for that."""
+
+        def deliver_first(result: Result) -> None:
+            try:
+                deliver(result)
+            finally:
+                self.screen.type_ahead.let_go()
+
+        def fail_first(why: str) -> None:
+            (failed or self._notify)(why)
+            self.screen.type_ahead.let_go()
+
+        self.screen.type_ahead.hold()
+        self.ask(question, deliver_first, fail_first)
 
     def _news(self, workspace: Workspace) -> tuple[str, ...]:
         """Notices about the trees that were not shown yet."""

@@ -12,6 +12,7 @@ from workbench.views import REQUEST
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
     from workbench.rules import Inspector
+    from workbench.tui.screens.repairs import RepairsScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
 
@@ -30,10 +31,19 @@ class RepairLookup:
         self._known: dict[Finding, tuple[RepairOffer, ...]] = {}
         self._failed: dict[Finding, str] = {}
         self._wanted: Finding | None = None
+        self._told: tuple[Finding, RepairsScreen] | None = None
 
     def forget(self) -> None:
         """Clear the cache: another request is shown, and an equal finding of it needs other repairs."""
         self._known, self._failed, self._wanted = {}, {}, None
+        if self._told:
+            self._told[1].arrive((), "the request has changed")
+            self._told = None
+
+    def tell(self, finding: Finding, screen: RepairsScreen) -> None:
+        """Look up the repairs of a finding for a screen that waits for them."""
+        self._told = finding, screen
+        self.want(finding)
 
     @property
     def is_looking(self) -> bool:
@@ -116,5 +126,8 @@ class RepairLookup:
     def _finish(self, finding: Finding) -> None:
         if self._wanted == finding:
             self._wanted = None
+        if self._told and self._told[0] == finding:
+            self._told[1].arrive(self.offers(finding), self.why_none(finding))
+            self._told = None
         if self.screen.is_attached:
             self.screen.findings.reload()

@@ -1,4 +1,4 @@
-"""Buffer of keys pressed while a session is being opened, replayed as soon as they can act."""
+"""Buffer of keys pressed while a session, or a screen above it, is being opened; replayed as soon as they can act."""
 
 from __future__ import annotations
 
@@ -47,13 +47,15 @@ class TypeAhead:
         self.screen = screen
         self._kept: deque[tuple[str, str | None]] = deque()
         self._was_ready = self._is_releasing = self._is_handled = False
+        self._awaited = 0
         self._behind: set[MessagePump] | None = None
         self._passing: events.Key | None = None
 
     def takes(self, event: events.Key) -> bool:
         """Buffer a key that cannot act yet, or that follows one. Returns False if the key may act now."""
         is_on_top = self._app.screen is self.screen
-        if event is self._passing or (is_on_top and not self._is_text and self._is_of(AT_ONCE, event.key)):
+        is_free = is_on_top and not (self._is_text or self._is_held)
+        if event is self._passing or (is_free and self._is_of(AT_ONCE, event.key)):
             return False
         if not (self._kept or self._is_releasing or (is_on_top and self._is_early(event.key))):
             return False
@@ -63,6 +65,15 @@ class TypeAhead:
             self.screen.notify(f"{MOST} keys are waiting for the file; this key is ignored", markup=False)
         return True
 
+    def hold(self) -> None:
+        """Buffer keys until ``let_go``: the next ones are meant for a screen that is still coming."""
+        self._awaited += 1
+
+    def let_go(self) -> None:
+        """End a ``hold``: the screen is there, or does not come."""
+        self._awaited -= 1
+        self.release()
+
     def note_handled(self, event: events.Key) -> None:
         """Note that a key has bubbled up to the app, past all handlers."""
         self._is_handled |= event is self._passing
@@ -70,16 +81,21 @@ class TypeAhead:
     @property
     def is_over(self) -> bool:
         """Every key can act, and none is buffered."""
-        return self._is_ready and not self._kept and not self._is_releasing
+        return self._is_ready and not (self._kept or self._is_releasing or self._is_held)
 
     @property
     def is_waiting(self) -> bool:
         """Keys are buffered."""
         return bool(self._kept)
 
+    @property
+    def _is_held(self) -> bool:
+        """Keys wait for a screen that is still coming; those on one above are meant for that."""
+        return self._awaited > 0 and self._app.screen is self.screen
+
     def release(self) -> None:
         """Replay the buffered keys, each after the effect of the one before is complete."""
-        if self._kept and self._is_ready and not self._is_releasing:
+        if self._kept and self._is_ready and not (self._is_releasing or self._awaited):
             self._is_releasing = True
             self._look()
 
@@ -109,7 +125,7 @@ class TypeAhead:
         if self._passing and not (self._is_handled or self._passing._stop_propagation):
             return False
         top = self._app.screen
-        return (
+        return not self._is_held and (
             self.screen.inspecting.is_idle and top.is_mounted and all(w.is_mounted for w in top.walk_children(Widget))
         )
 
@@ -137,6 +153,8 @@ class TypeAhead:
         return self._was_ready
 
     def _is_early(self, key: str) -> bool:
+        if self._is_held:
+            return True
         if self._is_ready or isinstance(self.screen.focused, Input):
             return False
         return not self.screen.panes.is_furnished or self._is_of(ON_AN_EXCHANGE, key)
