@@ -15,7 +15,7 @@ from workbench.views.lines import plain
     ("name", "exchange", "told"),
     [
         ("anthropic-thinking-trimmed", 1, "✗ reasoning 1 altered  ✓ closed 1 of 1  ✗ anthropic: 1 error"),
-        ("anthropic-thinking-trimmed", 0, "∴ 1 new reasoning, none required  ○ closure 1 pending"),
+        ("anthropic-thinking-trimmed", 0, "∴ 1 new reasoning, none required  ○ 1 call to answer next"),
         ("anthropic-parallel-result-lost", 2, "✗ closure 1 missing"),
         ("deepseek-reasoning-lost", 1, "✗ reasoning 1 missing"),
     ],

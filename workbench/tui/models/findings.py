@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from workbench.wire import HttpRequest
 
 
+QUOTED = "provider error: "
+"""Words in the evidence before a quotation of the response, which has a line of its own below."""
+
+
 def finding_line(finding: Finding, *, is_open: bool, is_provisional: bool = False) -> Line:
     """A finding in one line, with its message; with its place instead if the message is shown below."""
     style = finding.severity.value
@@ -64,10 +68,11 @@ def finding_body(
         lines += repair_body(offers, width)
     lines += _decision(finding, width)
     refusal = "response" if is_answered else "expected"
+    seen, _, quoted = finding.evidence.partition(QUOTED)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
-        ("seen", finding.evidence, ""),
-        (refusal, "" if finding.refusal in finding.evidence else finding.refusal, "error"),
+        ("seen", seen.removesuffix("; "), ""),
+        (refusal, finding.refusal or quoted, "error"),
         ("source", finding.source, "muted"),
     ):
         lines += labelled_lines(label, text, width, style, has_links=label == "source")

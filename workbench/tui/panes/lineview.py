@@ -300,8 +300,8 @@ def more_below(view: LineView) -> tuple[str, ...]:
 def background(view: LineView, item: int, inside: int) -> str:
     """Background style of a line; without colours only the first line of an item is underlined, to be readable."""
     under = view.under(item)
-    is_quiet = inside and under == "cursor" and getattr(view.app, "is_plain", False)
-    return "cursor-blurred" if is_quiet else under
+    is_quiet = inside and under.startswith("cursor") and getattr(view.app, "is_plain", False)
+    return "" if is_quiet else under
 
 
 def open_lines(view: LineView, width: int) -> tuple[dict[int, list[Line]], dict[int, list[Line]]]:

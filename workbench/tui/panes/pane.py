@@ -21,6 +21,7 @@ class Pane(LineView):
         slot = session_panes.row(id).slot
         self.set_class(slot in session_panes.SIDE_SLOTS, "side", update=False)
         self.set_class(slot not in session_panes.HALVES, "tall", update=False)
+        self.set_class(slot in session_panes.HALVES, "half", update=False)
 
     opened: ExchangeView | None = None
     why_not = ""

@@ -140,6 +140,7 @@ class WireMarks:
     match: Spans = ()
     shown: tuple[StyledSpans, ...] = ()
     _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
+    _begun: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def select(self, selection: ExchangeSelection | None) -> None:
         """Mark the bytes and stream events of the selection; None if it is on the other side."""
@@ -154,8 +155,10 @@ class WireMarks:
         """Sort the marks of a side for painting; ``is_received``: matches only, for the bytes as received."""
         self.related = related
         if is_received:
-            self._found, self.shown = [], (StyledSpans("match", self.match),)
+            self._found, self._begun, self.shown = [], {}, (StyledSpans("match", self.match),)
             return
+        own = [f for f in reversed(exchange_view.row.findings) if f.side == side and f.span]
+        self._begun = {f.span[0]: (f.severity, f.rule) for f in own if f.span}
         self._found = [(s, StyledSpans(FOUND[s], spans)) for s, spans in exchange_view.found[side].items()]
         self.shown = tuple(
             StyledSpans(style, spans)
@@ -170,8 +173,18 @@ class WireMarks:
         )
 
     def signs(self, start: int, end: int, own: Span) -> Line:
-        """The two signs in front of a row of bytes; ``own``: the list's sign, shown if there is no finding."""
+        """The two signs in front of a row of bytes; ``own``: the list's sign, shown if no finding begins there."""
         touching = {mark.style for mark in self.shown if any(mark.within(start, end))}
         sign = Span(next((glyph for style, glyph in SIGNS if style in touching), " "), "accent")
-        worst = next((severity for severity, found in self._found if any(found.within(start, end))), None)
+        worst = next((severity for severity, found in self._found if _begins(found.spans, start, end)), None)
         return (sign, Span(SEVERITY_GLYPH[worst], worst) if worst else own)
+
+    def note(self, start: int, end: int) -> Line:
+        """The rule that is broken by what begins in a row of bytes, behind it; empty if none is."""
+        begun = next((found for byte, found in self._begun.items() if start <= byte < end), None)
+        return (Span(f"  {SEVERITY_GLYPH[begun[0]]} {begun[1]}", begun[0]),) if begun else ()
+
+
+def _begins(spans: Spans, start: int, end: int) -> bool:
+    """One of the ranges begins in a row: what follows it has the mark of its style alone."""
+    return any(start <= first < end for first, _ in spans)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import StyledSpans
-from workbench.views import Line, size
+from workbench.views import Line, line_columns, size
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
@@ -114,7 +114,10 @@ class WireLayout:
         marks = pane.marks.shown
         if pane.has_focus and item == pane.cursor:
             marks = (*marks, StyledSpans("here", (pane.rows.token_at(row, pane.byte_cursor.byte),)))
-        return (*pane.content.event_number(pane.rows, row), *pane.rows.line(row, marks))
+        made = (*pane.content.event_number(pane.rows, row), *pane.rows.line(row, marks))
+        note = pane.marks.note(*pane.rows.bounds(row))
+        has_room = note and line_columns(made) + line_columns(note) <= pane.text_width
+        return (*made, *note) if has_room else made
 
     def facts(self) -> tuple[str, ...]:
         """Facts for the title: the side, the view, the selection, and the number of bytes."""

@@ -34,7 +34,7 @@ class SessionHeader:
         mode = mode_words(state, is_following=screen.follower.is_following)
         upstream = upstream_of(state, row.summary if row else None)
         banners = self._banners()
-        has_state = opened is not None and not screen.has_class("-huge")
+        has_state = opened is not None
         origin = clip(origin_word(state), 24)
         progress = self._progress("" if has_state and not banners else origin)
         lines = headline(state.name, row, screen.size.width, progress, mode, upstream, key_words(state))

@@ -35,6 +35,12 @@ LEDGER_ROWS = 7
 LEAST_LIST, MOST_LIST = 38, 52
 """Columns of the list of exchanges, in the layout of four columns."""
 
+STACK_SHARE = 2, 7
+"""Part of the width of the column that a short list shares with the ledgers, in a wide layout."""
+
+LEAST_LEDGER = 3
+"""Least rows of a ledger, with its border."""
+
 MEASURED = 64
 """Rows of the list that are measured for its columns."""
 
@@ -140,16 +146,28 @@ class PaneLayout:
         screen.set_class(is_roomy, "-roomy")
         if not needed <= self._main_rows <= min(room, needed + SLACK):
             self._main_rows = needed
-        rows = f"{self._list_rows} {self._main_rows} 4fr 3fr" if is_roomy else None
+        rows = f"{self._list_rows} {self._main_rows} 4fr 3fr" if is_roomy else self._stacked_rows()
         if rows != self._rows:
             self._rows = body.styles.grid_rows = rows
         self.show_tabs()
 
+    def _stacked_rows(self) -> str | None:
+        """Rows of the column of a short list and the ledgers below it; None in another layout."""
+        if not self.screen.has_class("-stacked") or self.screen.has_class("-zoom"):
+            return None
+        room = self.screen.query_one("#body").size.height - self._list_rows
+        upper, lower = (max(LEAST_LEDGER, self._rows_in(slot, room)) for slot in session_panes.HALVES)
+        return f"{self._list_rows} {max(LEAST_LEDGER, min(upper, room - lower))} 1fr"
+
     def _widen_list(self) -> None:
-        """Give the list of exchanges the columns of its longest row, in a layout of four columns."""
+        """Give the list of exchanges the columns of its longest row; in a wide layout, and a quarter of it if short."""
         screen, body = self.screen, self.screen.query_one("#body")
         is_huge = screen.has_class("-huge") and not screen.has_class("-zoom")
+        is_stacked = is_huge and screen.has_class("-few") and self.is_furnished
+        screen.set_class(is_stacked, "-stacked")
         columns = f"{self._list_columns()} 12fr 10fr 8fr" if is_huge else None
+        if is_stacked:
+            columns = f"{max(self._list_columns(), body.size.width * STACK_SHARE[0] // STACK_SHARE[1])} 12fr 10fr"
         if columns != self._columns:
             self._columns = body.styles.grid_columns = columns
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import ExchangeSelection
 
-WIRE_KEYS = ("wire.way", "wire.headers")
-"""Keys of the wire pane other than moves: if another pane has the focus, a notice says where they act."""
+WIRE_KEYS = {"wire.way": "way", "wire.headers": "headers", "wire.opaque": "opaque"}
+"""Keys of the wire pane other than moves, with their actions: they act on it whichever pane has the focus."""
 
 
 class Pointer:
@@ -72,7 +72,7 @@ class Pointer:
             screen.panes.focus("ir" if view is screen.wire else "wire")
 
     def explain(self, key: str) -> None:
-        """Say why a key does nothing: it needs an open exchange, or acts in the wire pane."""
+        """Act on the wire pane, or say that a key needs an open exchange."""
         screen = self.screen
         row = next((row for row in keymap_of(screen.app).rows(keys.SESSION) if keys.readable(key) in row.names), None)
         if row and row.id in ON_AN_EXCHANGE and screen.opened is None:
@@ -80,5 +80,5 @@ class Pointer:
         if screen.focused is None or screen.focused.id == "wire":
             return
         for row in keymap_of(screen.app).rows(keys.WIRE):
-            if row.id in WIRE_KEYS and key in row.keys.split(","):
-                screen.notify(f"{row.show} ({row.word}) acts in the wire pane · 2: go there", markup=False)
+            if row.id in WIRE_KEYS and keys.readable(key) in row.names and screen.opened:
+                getattr(screen.wire, f"action_{WIRE_KEYS[row.id]}")()
