@@ -13,7 +13,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
-PATIENCE = 6000
+PATIENCE = 1500
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object]) -> None:

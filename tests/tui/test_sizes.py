@@ -112,4 +112,4 @@ async def test_no_room_is_said_and_a_pane_has_the_height_of_its_lines_after_a_re
         await until(pilot, lambda: isinstance(app.screen, SessionScreen) and app.screen.state.is_done)
         findings = app.screen.query_one("#findings", FindingsPane)
         await pilot.resize_terminal(160, 50)
-        await until(pilot, lambda: findings.region.height == max(10, findings.virtual_size.height + 1))
+        await until(pilot, lambda: findings.region.height == max(8, findings.virtual_size.height + 1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.safetext import cells
 from workbench.tui import keys
 from workbench.tui.bars import Bar
 from workbench.views import Line, Span, line, plain, wrap
@@ -136,10 +135,11 @@ class Tour:
             return wrap(END, width, "strong", indent=1, most=MOST_LINES)
         step = STEPS[self.step]
         row = self.app.keymap.row(keys.table()[step.key])
-        head = f"Tour {self.step + 1} of {len(STEPS)}: {step.words} · press"
-        *before, last = wrap(head, max(20, width - len(row.show) - 1), indent=1, most=MOST_LINES)
-        told = line(*last, Span(f" {row.show}", "accent strong"), Span(f" · {self._way_out()}", "muted"))
-        return [*before, told if cells(plain(told)) <= width else told[:-1]]
+        head = f"Tour {self.step + 1} of {len(STEPS)} · press "
+        words = f"{head}{row.show}: {step.words} · {self._way_out()}"
+        first, *others = wrap(words, width, indent=1, most=MOST_LINES)
+        rest = plain(first)[len(head) + len(row.show) + 1 :]
+        return [line(f" {head}", Span(row.show, "accent strong"), rest), *others]
 
     def _way_out(self) -> str:
         """Key that leaves the screen, and the tour if it is the first one."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
+from workbench.tui.models.rows import laid_out
 from workbench.tui.models.send import corrected_words
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size, wrap
 
@@ -150,7 +151,7 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     step = pending.step
     if isinstance(step, AnswerCall):
         bad = step.refusal is not None
-        origin = offer.origin if offer else "no result yet · e: write one"
+        origin = step.call.id or "" if offer else "no result yet · e: write one"
         return line(
             Span("next  ", "accent strong"),
             Span(f"answer {step.call.name or '(no name)'}  ", "strong"),
@@ -165,15 +166,15 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     return line(Span("end   ", f"{style} strong"), Span(step.text, style))
 
 
-def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) -> list[Line]:
-    """Everything about a step."""
+def detail(pending: Pending | None, offer: Offer | None, said: str, width: int, target: str = "") -> list[Line]:
+    """Everything about a step; ``target``: name of the target that the step after a result goes to."""
     from workbench.send.loop import AnswerCall, Send
 
     if pending is None:
         return wrap("preparing the next step …", width, "muted")
     step = pending.step
     if isinstance(step, AnswerCall):
-        return [*_call(step, width), *_result(offer, width)]
+        return [*_call(step, width), *_result(offer, width), *_plan(step, target, width)]
     if isinstance(step, Send):
         return list(_request(step, pending, width))
     return list(_end(step, said, width))
@@ -189,6 +190,20 @@ def _call(step: AnswerCall, width: int) -> Iterator[Line]:
         yield from wrap(raw, width, "string", indent=2, most=MOST)
     else:
         yield from _value(step.arguments, width)
+
+
+def _plan(step: AnswerCall, target: str, width: int) -> Iterator[Line]:
+    """What follows the result of a call; nothing for a step that is done."""
+    if target:
+        left = step.of - step.number - 1
+        yield ()
+        yield line(Span("then  ", "accent strong"), Span(_after(left, target), "muted"))
+
+
+def _after(left: int, target: str) -> str:
+    if left:
+        return f"{count(left, 'more call')} to answer, then a request to {target}"
+    return f"a request with the results to {target}, shown before it is sent"
 
 
 def _result(offer: Offer | None, width: int) -> Iterator[Line]:
@@ -229,6 +244,9 @@ def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     for value in step.added:
         yield ()
         yield from _value(value, width)
+    yield ()
+    yield line(Span("the whole request", "strong"))
+    yield from ((Span("  "), *row) for row in laid_out(going.body.raw, width - 2, MOST))
 
 
 def _end(step: LoopEnd, said: str, width: int) -> Iterator[Line]:

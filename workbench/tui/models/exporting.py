@@ -51,13 +51,10 @@ def _form_title(form: object) -> tuple[str, str]:
     return getattr(form, "TITLE", ""), getattr(form, "SUFFIX", "")
 
 
-def form_line(row: FormRow) -> Line:
-    """Line of a format in the list; a title that begins with the name continues behind it."""
-    goes_on = row.title.startswith(f"{row.name} ")
-    return line(
-        Span(row.name, "strong", 0 if goes_on else NAME),
-        Span(row.title.removeprefix(row.name) if goes_on else row.title, "muted"),
-    )
+def form_line(row: FormRow, *, is_refused: bool = False) -> Line:
+    """Line of a format in the list; ``is_refused``: the request has to be repaired first."""
+    refusal = (Span("  ✗ refused", "error"),) if is_refused else ()
+    return line(Span(row.name, "strong", NAME), Span(row.title, "muted"), *refusal)
 
 
 def summary(scope: ExportScope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:

@@ -68,7 +68,11 @@ def _closure(closure: Closure) -> Span:
     if faults:
         return Span(f"✗ closure {_numbers(faults)}", "error")
     pending = sum(call.state is CallState.PENDING for call in closure.lines)
-    return Span(f"○ {count(pending, 'call')} to answer next", "info") if pending else Span(f"✓ {closure_summary(closure)}", "ok")
+    return (
+        Span(f"○ {count(pending, 'call')} to answer next", "info")
+        if pending
+        else Span(f"✓ {closure_summary(closure)}", "ok")
+    )
 
 
 def _numbers(counted: Counter[str]) -> str:

@@ -128,6 +128,7 @@ class ExportScreen(Screen[None]):
         self._proof: ExportProof | None = None
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
+        self._refused = -1
         self._lines: list[Line] = []
         self._progress = ""
         self.branch: tuple[Session, tuple[BranchNode, ...]] | None = None
@@ -144,13 +145,16 @@ class ExportScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FORM, *keys.EXPORT])
         self.forms.title(line(" Forms "))
-        self.forms.show(len(self.rows), lambda item: exporting.form_line(self.rows[item]))
+        self.forms.show(len(self.rows), self._form_line)
         self.forms.focus()
         node = self.node
         self.session.branches.ask(partial(_branch_of, node), self._know, self._fail)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)  # the panes have their new sizes then
+
+    def _form_line(self, item: int) -> Line:
+        return exporting.form_line(self.rows[item], is_refused=item == self._refused)
 
     @property
     def row(self) -> FormRow:
@@ -199,9 +203,19 @@ class ExportScreen(Screen[None]):
         self._progress = ""
         if isinstance(exported, tuple):
             self._trouble = exported
+            self._leave_refused()
         else:
             self.exported = exported
         self._show()
+
+    def _leave_refused(self) -> None:
+        """Go from the first form, if it needs a repair, to the first one that can be written; once."""
+        if self._trouble[1] == REPAIR_FIRST and self._refused < 0:
+            self._refused = self.forms.cursor
+            if self.forms.cursor == 0:
+                self.forms.move_to(next(n for n, row in enumerate(self.rows) if row.name == "curl"))
+                self._look()
+            self.forms.reload()
 
     def _fail(self, why: str, number: int | None = None) -> None:
         if is_open(self) and number in (None, self.asked):
@@ -225,7 +239,8 @@ class ExportScreen(Screen[None]):
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
         self.set_class(bool(self._written), "-written")
-        self.result.title(line(f" {'Written' if self._written else 'Preview'} · {self.row.title} "))
+        name = "" if self._written or self._trouble[0] else f" · {self._default_name()}"
+        self.result.title(line(f" {'Written' if self._written else 'Preview'} · {self.row.title}{name} "))
         self._entitle()
 
     def _entitle(self) -> None:

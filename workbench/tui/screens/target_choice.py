@@ -12,7 +12,8 @@ from textual.widgets import Input
 from workbench.errors import WorkbenchError
 from workbench.send import Target, is_set, providers, resolve
 from workbench.tui.models.send import key_words, where
-from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
+from workbench.tui.bars import Ways
+from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion, ways
 
 URLS = ("http://", "https://")
 
@@ -47,7 +48,9 @@ class TargetScreen(FormScreen[Target]):
 
     def _show_protocol(self) -> None:
         """Ask for the protocol of a URL only: every other target knows its own."""
-        self.parts.put_away("protocol", is_shown=self.value("target").strip().startswith(URLS))
+        is_shown = self.value("target").strip().startswith(URLS)
+        self.parts.put_away("protocol", is_shown=is_shown)
+        self.query_one(Ways).name_ways(*ways(is_shown))
 
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
@@ -161,7 +164,8 @@ def _provider(name: str) -> str:
 def _simulator(label: str, spoken: str, *, is_own: bool) -> FormSuggestion:
     accepted = _protocols(label)
     is_converted = spoken and accepted and spoken not in accepted
-    facts = f"converted to {accepted[0]}" if is_converted else spoken or next(iter(accepted), "any protocol")
+    spoken_there = f"converted to {accepted[0]}" if is_converted else spoken or next(iter(accepted), "any protocol")
+    facts = f"simulator · {spoken_there}"
     own = " · this exchange's contract" if is_own else ""
     return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=facts + own)
 

@@ -53,7 +53,7 @@ class OtherScreen(FormScreen[Other]):
         others = sorted((n for n in range(len(state.summaries)) if n != index), key=self._distance)
         self._others = others
         self.neighbour = str(others[0] + 1) if others else ""
-        example = f"{self.neighbour or 1} · other.jsonl (the whole session) · other.jsonl#3"
+        example = "a number from the list below, or the path of another file"
         self.fields = [Field("other", f"Compare exchange {index + 1} with", "", example=example)]
 
     def offer(self, field: str, text: str) -> FormOffer:

@@ -209,7 +209,8 @@ class ContinuingScreen(Screen[None]):
         pending = self.stepper.done[item].pending if is_done else self.stepper.pending
         offer = self.stepper.done[item].offer if is_done else self.stepper.offer
         answer = "" if is_done else self._answer()
-        self.step.show(lambda width: continuing.detail(pending, offer, answer, width))
+        target = "" if is_done else self.stepper.target.name
+        self.step.show(lambda width: continuing.detail(pending, offer, answer, width, target))
         which = f"Step {item + 1}" if is_done else "Next step"
         self.step.title(line(f" {which} "))
 
