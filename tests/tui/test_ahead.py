@@ -101,7 +101,7 @@ async def test_a_file_that_cannot_be_opened_takes_the_keys_with_it(key: str) -> 
 
 
 async def test_keys_for_a_screen_that_is_still_coming_do_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repairs are looked up as long as this test wants; the keys after theirs wait for the editor, and for its dialog."""
+    """Repairs are looked up as long as this test wants; keys after theirs wait for the editor and its dialog."""
     may = Event()
 
     def slow(*args: Any) -> tuple[RepairOffer, ...]:

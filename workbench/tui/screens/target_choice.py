@@ -11,8 +11,8 @@ from textual.widgets import Input
 
 from workbench.errors import WorkbenchError
 from workbench.send import Target, is_set, providers, resolve
-from workbench.tui.models.send import key_words, where
 from workbench.tui.bars import Ways
+from workbench.tui.models.send import key_words, where
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion, ways
 
 URLS = ("http://", "https://")
