@@ -13,7 +13,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session import Session
 
-PATIENCE = 1500
+PATIENCE = 6000
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object]) -> None:

@@ -52,6 +52,9 @@ async def test_what_was_asked_just_before_the_end_is_done_and_found_again() -> N
     async with showing(session(), (80, 24)) as driver:
         await driver.press("1")
         await until(driver.pilot, lambda: "├ 1" in driver.text)
+        assert (await at(driver.screen, driver.pilot)).title == "as recorded", "what was recorded is shown first"
+        await driver.press("b")
+        await until(driver.pilot, lambda: "├ branch of request 1: late" in driver.text)
         assert (await at(driver.screen, driver.pilot)).title == "late"
 
 

@@ -257,6 +257,8 @@ async def test_what_was_edited_is_found_again(tmp_path: Path) -> None:
         await edit.press("d")
         await edit.driver.press("q")
     async with editing(session()) as edit:
+        assert "as recorded" in edit.driver.text, "what was recorded is shown first"
+        await edit.press("U")
         assert "message 3 removed" in edit.driver.text
         assert len(edit.body["messages"]) == 2
 

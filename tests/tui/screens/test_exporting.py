@@ -71,7 +71,9 @@ async def write(d: Driver, screen: ExportScreen, name: str = "") -> None:
 async def test_a_broken_request_says_what_to_do_first() -> None:
     async with showing(open_input(str(SESSIONS / f"{BROKEN}.jsonl")), size=(120, 40)) as d:
         screen = await exporting(d)
-        assert "exchange 2 is refused by deepseek: reasoning.missing" in d.text
+        assert "pytest test  ✗ refused" in d.text
+        await d.press("g")
+        await until(d.pilot, lambda: "exchange 2 is refused by deepseek: reasoning.missing" in d.text)
         assert "apply a repair (f)" in " ".join(d.text.split())
         await d.press("enter")
         assert d.app.screen is screen

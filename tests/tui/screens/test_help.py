@@ -52,9 +52,9 @@ async def test_no_line_is_cut_at_eighty_columns() -> None:
 
 async def test_no_toast_lies_over_it_and_its_footer_is_its_own() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
-        await driver.press("6", "v")
-        await until(driver.pilot, lambda: "acts in the wire pane" in driver.text)
+        await driver.press("F")
+        await until(driver.pilot, lambda: "the recording has ended" in driver.text)
         await driver.press("question_mark")
-        await until(driver.pilot, lambda: "acts in the wire pane" not in driver.text)
+        await until(driver.pilot, lambda: "the recording has ended" not in driver.text)
         footer = driver.text.split("\n")[-1]
         assert "/ search" in footer and "esc back" in footer and "next break" not in footer
