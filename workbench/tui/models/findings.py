@@ -68,11 +68,11 @@ def finding_body(
         lines += repair_body(offers, width)
     lines += _decision(finding, width)
     refusal = "response" if is_answered else "expected"
-    seen, _, quoted = finding.evidence.partition(QUOTED)
+    evidence, _, quotation = finding.evidence.partition(QUOTED)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
-        ("seen", seen.removesuffix("; "), ""),
-        (refusal, finding.refusal or quoted, "error"),
+        ("seen", evidence.removesuffix("; "), ""),
+        (refusal, finding.refusal or quotation, "error"),
         ("source", finding.source, "muted"),
     ):
         lines += labelled_lines(label, text, width, style, has_links=label == "source")

@@ -140,7 +140,7 @@ class WireMarks:
     match: Spans = ()
     shown: tuple[StyledSpans, ...] = ()
     _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
-    _begun: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _rules: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def select(self, selection: ExchangeSelection | None) -> None:
         """Mark the bytes and stream events of the selection; None if it is on the other side."""
@@ -155,10 +155,10 @@ class WireMarks:
         """Sort the marks of a side for painting; ``is_received``: matches only, for the bytes as received."""
         self.related = related
         if is_received:
-            self._found, self._begun, self.shown = [], {}, (StyledSpans("match", self.match),)
+            self._found, self._rules, self.shown = [], {}, (StyledSpans("match", self.match),)
             return
         own = [f for f in reversed(exchange_view.row.findings) if f.side == side and f.span]
-        self._begun = {f.span[0]: (f.severity, f.rule) for f in own if f.span}
+        self._rules = {f.span[0]: (f.severity, f.rule) for f in own if f.span}
         self._found = [(s, StyledSpans(FOUND[s], spans)) for s, spans in exchange_view.found[side].items()]
         self.shown = tuple(
             StyledSpans(style, spans)
@@ -181,8 +181,8 @@ class WireMarks:
 
     def note(self, start: int, end: int) -> Line:
         """The rule that is broken by what begins in a row of bytes, behind it; empty if none is."""
-        begun = next((found for byte, found in self._begun.items() if start <= byte < end), None)
-        return (Span(f"  {SEVERITY_GLYPH[begun[0]]} {begun[1]}", begun[0]),) if begun else ()
+        rule = next((rule for byte, rule in self._rules.items() if start <= byte < end), None)
+        return (Span(f"  {SEVERITY_GLYPH[rule[0]]} {rule[1]}", rule[0]),) if rule else ()
 
 
 def _begins(spans: Spans, start: int, end: int) -> bool:

@@ -114,10 +114,10 @@ class WireLayout:
         marks = pane.marks.shown
         if pane.has_focus and item == pane.cursor:
             marks = (*marks, StyledSpans("here", (pane.rows.token_at(row, pane.byte_cursor.byte),)))
-        made = (*pane.content.event_number(pane.rows, row), *pane.rows.line(row, marks))
+        bytes_line = (*pane.content.event_number(pane.rows, row), *pane.rows.line(row, marks))
         note = pane.marks.note(*pane.rows.bounds(row))
-        has_room = note and line_columns(made) + line_columns(note) <= pane.text_width
-        return (*made, *note) if has_room else made
+        has_room = note and line_columns(bytes_line) + line_columns(note) <= pane.text_width
+        return (*bytes_line, *note) if has_room else bytes_line
 
     def facts(self) -> tuple[str, ...]:
         """Facts for the title: the side, the view, the selection, and the number of bytes."""

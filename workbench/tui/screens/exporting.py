@@ -32,6 +32,8 @@ from workbench.tui.service import JobAnswer, guard, in_words, is_open
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.edits.branches import BranchNode, Workspace
     from workbench.formats import ExportRequest
     from workbench.formats.exporters import ExportProof, ExportResult
@@ -101,6 +103,31 @@ class ExportPathScreen(FormScreen[Path]):
         return path.is_dir() and bool(getattr(exporters.load(self.row.name), "leftovers", lambda _: ())(path))
 
 
+class FormsPane(ListPane):
+    """The forms; the one that needs a repaired request is marked.
+
+    Args:
+        rows: the forms.
+    """
+
+    def __init__(self, rows: Sequence[FormRow], *, id: str) -> None:
+        super().__init__(id=id)
+        self._rows, self._refused = rows, -1
+        self._count = len(rows)
+
+    def head(self, item: int, width: int) -> Line:
+        return exporting.form_line(self._rows[item], is_refused=item == self._refused)
+
+    def refuse(self) -> bool:
+        """Mark the form under the cursor. Returns True if it was the first, and another is under the cursor now."""
+        is_first = self._refused < 0 and self.cursor == 0
+        self._refused = self.cursor
+        if is_first:
+            self.move_to(next(n for n, row in enumerate(self._rows) if row.name == "curl"))
+        self.reload()
+        return is_first
+
+
 class ExportScreen(Screen[None]):
     """Lists the forms and previews the one under the cursor.
 
@@ -113,7 +140,7 @@ class ExportScreen(Screen[None]):
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.EXPORT
     BINDINGS = keys.bindings(keys.EXPORT)
 
-    forms = getters.query_one("#forms", ListPane)
+    forms = getters.query_one("#forms", FormsPane)
     result = getters.query_one("#result", ListPane)
 
     def __init__(self, session: SessionScreen, node: BranchNode) -> None:
@@ -128,7 +155,6 @@ class ExportScreen(Screen[None]):
         self._proof: ExportProof | None = None
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
-        self._refused = -1
         self._lines: list[Line] = []
         self._progress = ""
         self.branch: tuple[Session, tuple[BranchNode, ...]] | None = None
@@ -136,7 +162,7 @@ class ExportScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         with Container(id="export"):
-            yield ListPane(id="forms")
+            yield FormsPane(self.rows, id="forms")
             yield ListPane(id="result")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -145,16 +171,11 @@ class ExportScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FORM, *keys.EXPORT])
         self.forms.title(line(" Forms "))
-        self.forms.show(len(self.rows), self._form_line)
         self.forms.focus()
-        node = self.node
-        self.session.branches.ask(partial(_branch_of, node), self._know, self._fail)
+        self.session.branches.ask(partial(_branch_of, self.node), self._know, self._fail)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)  # the panes have their new sizes then
-
-    def _form_line(self, item: int) -> Line:
-        return exporting.form_line(self.rows[item], is_refused=item == self._refused)
 
     @property
     def row(self) -> FormRow:
@@ -203,19 +224,11 @@ class ExportScreen(Screen[None]):
         self._progress = ""
         if isinstance(exported, tuple):
             self._trouble = exported
-            self._leave_refused()
+            if exported[1] == REPAIR_FIRST and self.forms.refuse():
+                self._look()
         else:
             self.exported = exported
         self._show()
-
-    def _leave_refused(self) -> None:
-        """Go from the first form, if it needs a repair, to the first one that can be written; once."""
-        if self._trouble[1] == REPAIR_FIRST and self._refused < 0:
-            self._refused = self.forms.cursor
-            if self.forms.cursor == 0:
-                self.forms.move_to(next(n for n, row in enumerate(self.rows) if row.name == "curl"))
-                self._look()
-            self.forms.reload()
 
     def _fail(self, why: str, number: int | None = None) -> None:
         if is_open(self) and number in (None, self.asked):

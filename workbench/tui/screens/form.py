@@ -28,9 +28,6 @@ MOST_NAME = 26
 TAB_WORDS = ("complete", "complete, or next field")
 """What tab does in a dialog of one line, and of several."""
 
-MOST_ROWS, OTHER_ROWS = 10, 20
-"""Rows of suggestions, where the screen has room for them: more where it has more than these others need."""
-
 
 def ways(has_several: bool) -> tuple[tuple[str, str], ...]:
     """Keys of a dialog; ``has_several``: more than one line is shown."""
@@ -101,13 +98,9 @@ class SuggestionPane(LineView, can_focus=False):
         named = [each.shown for each in offer.suggestions if each.facts and isinstance(each.shown, str)]
         self._column = min(MOST_NAME, max((cells(name) for name in named), default=0)) + 2
         self._rows = max(self._rows, self.count() or 3 * bool(offer.why_not))
-        self.fit()
+        self.styles.height = self._rows
         self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
-
-    def fit(self) -> None:
-        """Take the rows for which the screen has room."""
-        self.styles.height = min(self._rows, max(MOST_ROWS, self.screen.size.height - OTHER_ROWS))
 
     def walk(self, step: int) -> None:
         """Move the cursor; the first move shows it."""
@@ -201,10 +194,6 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     def on_mount(self) -> None:
         self.parts.fold()
-
-    def on_resize(self) -> None:
-        for pane in self.query(SuggestionPane):
-            pane.fit()
 
     def value(self, field: str) -> str:
         """Text of a field."""
