@@ -195,14 +195,13 @@ def _call(step: AnswerCall, width: int) -> Iterator[Line]:
 def _plan(step: AnswerCall, target: str, width: int) -> Iterator[Line]:
     """What follows the result of a call; nothing for a step that is done."""
     if target:
-        left = step.of - step.number - 1
         yield ()
-        yield line(Span("then  ", "accent strong"), Span(_after(left, target), "muted"))
+        yield line(Span("then  ", "accent strong"), Span(_after(step.of - step.number - 1, target), "muted"))
 
 
-def _after(left: int, target: str) -> str:
-    if left:
-        return f"{count(left, 'more call')} to answer, then a request to {target}"
+def _after(calls: int, target: str) -> str:
+    if calls:
+        return f"{count(calls, 'more call')} to answer, then a request to {target}"
     return f"a request with the results to {target}, shown before it is sent"
 
 

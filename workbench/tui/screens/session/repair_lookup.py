@@ -31,18 +31,18 @@ class RepairLookup:
         self._known: dict[Finding, tuple[RepairOffer, ...]] = {}
         self._failed: dict[Finding, str] = {}
         self._wanted: Finding | None = None
-        self._told: tuple[Finding, RepairsScreen] | None = None
+        self._waiting_screen: tuple[Finding, RepairsScreen] | None = None
 
     def forget(self) -> None:
         """Clear the cache: another request is shown, and an equal finding of it needs other repairs."""
         self._known, self._failed, self._wanted = {}, {}, None
-        if self._told:
-            self._told[1].arrive((), "the request has changed")
-            self._told = None
+        if self._waiting_screen:
+            self._waiting_screen[1].arrive((), "the request has changed")
+            self._waiting_screen = None
 
     def tell(self, finding: Finding, screen: RepairsScreen) -> None:
         """Look up the repairs of a finding for a screen that waits for them."""
-        self._told = finding, screen
+        self._waiting_screen = finding, screen
         self.want(finding)
 
     @property
@@ -126,8 +126,8 @@ class RepairLookup:
     def _finish(self, finding: Finding) -> None:
         if self._wanted == finding:
             self._wanted = None
-        if self._told and self._told[0] == finding:
-            self._told[1].arrive(self.offers(finding), self.why_none(finding))
-            self._told = None
+        if self._waiting_screen and self._waiting_screen[0] == finding:
+            self._waiting_screen[1].arrive(self.offers(finding), self.why_none(finding))
+            self._waiting_screen = None
         if self.screen.is_attached:
             self.screen.findings.reload()
