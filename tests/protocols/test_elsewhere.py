@@ -39,6 +39,8 @@ def test_values_name_their_protocol(value: object, name: str | None) -> None:
         ("https://x/v1/completions", "openai-completions"),
         ("https://api.cohere.com/v1/chat", "cohere-v1"),
         ("https://forum.example/threads/7", None),
+        ("https://api.openai.com/v1/live/sessions", "openai-live"),
+        ("https://x.openai.azure.com/openai/v1/live/sessions/s_1/attach", "openai-live"),
         ("https://x/v1/models", None),
         ("https://x/v1/embeddings", None),
     ],

@@ -195,6 +195,16 @@ def test_a_result_may_still_be_used_while_the_connection_is_open() -> None:
     assert found(replace(whole, state=State.OPEN)) == {}
 
 
+def test_another_protocol_that_uses_names_of_realtime_is_not_read_as_realtime() -> None:
+    talk = [sent("session.start", session={"model": "gpt-live-1"}), sent("response.create")]
+    connection = said.connection(talk, "wss://api.openai.com/v1/live/sessions")
+    inspector = Inspector(MemorySession("s", tuple(with_turns([connection]))))
+    inspector.detail(0)
+    assert [(row.protocol, [f.rule for f in row.findings]) for row in inspector.rows] == [
+        ("openai-live", ["request.unread"])
+    ]
+
+
 def test_a_setup_that_is_not_accepted_is_a_turn_that_ends_with_the_reason() -> None:
     refused = closed(live.connection([live.BEGIN[0]]), 1008, "models/gemini-x is not found for API version v1beta")
     _, turn = with_turns([refused])

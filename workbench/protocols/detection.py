@@ -79,11 +79,17 @@ def detect_protocol(
             None, "a WebSocket connection; its requests and responses are the exchanges that follow"
         )
     if exchange.kind is ExchangeKind.WEBSOCKET:
-        first = [frame.value for frame in islice(seen_frames(exchange), _FIRST_EVENTS)]
-        return DetectedProtocol(protocols.protocol_of_messages(first), "a WebSocket connection")
+        return DetectedProtocol(_name_connection(exchange), "a WebSocket connection")
     if GRPC in exchange.meta:
         return DetectedProtocol(undecoded_protocols.name_trees(exchange.meta[GRPC]), "a gRPC call")
     return _by_url(exchange, sides) or _by_body(exchange, sides, among)
+
+
+def _name_connection(exchange: Exchange) -> str | None:
+    named = undecoded_protocols.name_url(exchange.request.url) if exchange.request else None
+    if named:
+        return named
+    return protocols.protocol_of_messages(frame.value for frame in islice(seen_frames(exchange), _FIRST_EVENTS))
 
 
 def _by_url(exchange: Exchange, sides: SidesToDetect) -> DetectedProtocol | None:

@@ -19,6 +19,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
+from workbench.protocols.common import undecoded_protocols
 from workbench.wire import (
     CONNECTION,
     FRAMES,
@@ -245,7 +246,8 @@ def _splitter_of(connection: Exchange, value: Value) -> TurnSplitter | None:
     """A splitter of the protocol of a connection: by a message of it, else by its URL."""
     url = connection.request.url if connection.request else ""
     adapters = [adapter for adapter in protocols.every() if adapter.splitter]
-    by_message = (adapter for adapter in adapters if adapter.claims_message(value))
+    is_of_another = bool(url and undecoded_protocols.name_url(url))  # OpenAI Live has names of Realtime's messages
+    by_message = (adapter for adapter in adapters if not is_of_another and adapter.claims_message(value))
     by_url = (adapter for adapter in adapters if url and adapter.claims_url(url))
     found = next(by_message, None) or next(by_url, None)
     return found.splitter() if found and found.splitter else None

@@ -12,12 +12,13 @@ from workbench.ir import JsonValue
 
 XAI = "xai-grpc"
 ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", "cohere-v1"
-ANTHROPIC_TEXT = "anthropic-text"
-NAMES = (ANTHROPIC_TEXT, ASSISTANTS, COHERE_V1, COMPLETIONS, XAI)
+ANTHROPIC_TEXT, LIVE = "anthropic-text", "openai-live"
+NAMES = (ANTHROPIC_TEXT, ASSISTANTS, COHERE_V1, COMPLETIONS, LIVE, XAI)
 
 _URLS = (
     (regex.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
     (regex.compile(r"(?<!/chat)(?<!/usage)/completions/?(?:\?|$)"), COMPLETIONS),
+    (regex.compile(r"/v1/live/sessions(?:/[^/?#]+/attach)?/?(?:\?|$)"), LIVE),
     (regex.compile(r"/v1/complete/?(?:\?|$)"), ANTHROPIC_TEXT),
     (regex.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )
