@@ -93,6 +93,13 @@ def test_the_servers_of_a_client_are_recorded(home: Path, words: tuple[str, ...]
         assert "2 exchanges with MCP servers" in done.stderr and f"2 exchanges in {home / 's.wb'}" in done.stderr
 
 
+def test_servers_that_the_client_did_not_start_are_told_at_the_end(home: Path) -> None:
+    (home / "bin" / "claude").write_text(f"#!{sys.executable} -S\nprint('hi')", encoding="utf-8")
+    done = record(home, "--mcp", "--upstream", "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (0, "hi\n")
+    assert "0 exchanges with MCP servers: the client started none of my server" in done.stderr
+
+
 def test_without_a_server_the_client_still_starts(home: Path) -> None:
     (home / ".claude.json").unlink()
     (home / "bin" / "claude").write_text(f"#!{sys.executable} -S\nprint('hi')", encoding="utf-8")

@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
             _alone(args, upstreams, recording, trust)
         finally:
             recording.stop()
-            _summarize(recording, args, has_run=ended is not None and ended < _SIGNAL)
+            _summarize(recording, args, servers.tapped, has_run=ended is not None and ended < _SIGNAL)
     return _CUT if _is_cut(recording) else 0
 
 
@@ -312,8 +312,13 @@ def _is_cut(recording: RecorderProcess) -> bool:
     return not recording.summary or bool(recording.summary["is_cut"])
 
 
-def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run: bool) -> None:
-    """Print a summary of the recording. ``has_run``: a client was started and has ended."""
+def _summarize(recording: RecorderProcess, args: argparse.Namespace, tapped: Sequence[str], *, has_run: bool) -> None:
+    """Print a summary of the recording.
+
+    Args:
+        tapped: names of the MCP servers that were to be recorded.
+        has_run: a client was started and has ended.
+    """
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):
         _say(f"the recorder ended early; everything written so far is in {out}")
@@ -324,6 +329,8 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
     with_servers = _record_mcp.number_in(recording.out) - summary["exchanges"] if args.mcp else 0
     for line in _record_as.change_lines(summary, args.spoken):
         _say(line)
+    if args.mcp and tapped and not with_servers:
+        _say(f"0 exchanges with MCP servers: the client started none of {', '.join(tapped)} as it was told to")
     if with_servers:
         _say(f"{count} with the model{'' if summary['exchanges'] else hint}")
         _say(f"{_output.number(with_servers, 'exchange')} with MCP servers")
