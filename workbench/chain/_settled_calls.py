@@ -110,7 +110,7 @@ class SettledCalls:
         return other
 
     def lines(
-        self, messages: HistoryPrefix, answer: Sequence[Message]
+        self, messages: HistoryPrefix, answer: Sequence[Message], *, is_continued: bool
     ) -> tuple[tuple[CallLine, ...], tuple[CallLine, ...], int]:
         """All lines of a request and its answer, those of them that are not simply closed, and the settled messages."""
         number = next(n for n in range(len(self._cuts) - 1, -1, -1) if self._cuts[n].needs <= len(messages))
@@ -121,7 +121,7 @@ class SettledCalls:
             history = self._history(0, messages, answer)
         found = lines_of(history, self.terms)
         settled, flawed = cut.lines.all[: cut.total], cut.lines.flawed[: cut.flawed]
-        if is_latest:
+        if is_latest and is_continued:
             self._settle(history, found, cut)
         first = first_ref(found[0]) if found else None
         end = first.message if first and first.side == REQUEST else len(messages)

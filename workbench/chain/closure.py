@@ -76,6 +76,8 @@ def derive(
     response: ModelResponse | None,
     terms: ClosureTerms,
     remembered: tuple[Message, ...] = (),
+    *,
+    is_continued: bool = True,
 ) -> Closure:
     """Pair every call of a history and its response with its results.
 
@@ -85,13 +87,15 @@ def derive(
         terms: the contract's terms on where results have to be, and where ids have to be unique.
         remembered: messages of the response that ``request.previous_id`` names, if it is known: the server has its
             calls, and the request answers them.
+        is_continued: later requests may begin with the same messages, so that it is noted which of them are settled.
     """
     messages = request.messages if request else ()
     answer = response.messages if response else ()
     itemized = bool((request and request.itemized) or (response and response.itemized))
     is_held = bool(request and request.previous_id)
     if isinstance(messages, HistoryPrefix) and not is_held and not remembered:
-        return Closure(*messages.fold(SettledCalls, terms, itemized).lines(messages, answer))
+        settled = messages.fold(SettledCalls, terms, itemized)
+        return Closure(*settled.lines(messages, answer, is_continued=is_continued))
     sides = ((REMEMBERED, remembered), (REQUEST, messages), (RESPONSE, answer))
     history = read(sides, pairing_terms(terms, itemized=itemized))
     return Closure(tuple(lines_of(history, terms, is_held=is_held and not remembered)))

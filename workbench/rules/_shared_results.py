@@ -31,13 +31,14 @@ class _ContractReading:
 
     def follow(self, case: RuleContext) -> _ContractReading | tuple[Finding, ...] | None:
         """The next reading of a case, or its findings; None if its contract has something new here."""
-        return next((following for other, following in self.branches if _is_same(case, other, self.read)), None)
-
-
-def _is_same(case: RuleContext, other: RuleContext, read: Read) -> bool:
-    if read[0] is of_chain:
-        return of_chain(case, read[1]) is of_chain(other, read[1])
-    return reads_same(case.contract, other.contract, read)
+        contract, read = case.contract, self.read
+        if read[0] is of_chain:
+            mine = of_chain(case, read[1])
+            return next((following for other, following in self.branches if of_chain(other, read[1]) is mine), None)
+        for other, following in self.branches:  # and no generator: a matrix asks thousands of times
+            if reads_same(contract, other.contract, read):
+                return following
+        return None
 
 
 class _FamilyFindings:
@@ -101,7 +102,9 @@ class SharedResults:
         terms, request = case.contract.closure.pairing, case.request
         if terms not in self._closures:
             remembered = case.earlier.answer(request.previous_id) if request else ()
-            self._closures[terms] = closure.derive(request, case.response, terms, remembered=remembered)
+            self._closures[terms] = closure.derive(
+                request, case.response, terms, remembered, is_continued=case.is_recorded
+            )
         return self._closures[terms]
 
     def ledger(self, case: RuleContext) -> Ledger:

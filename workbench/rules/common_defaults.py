@@ -53,13 +53,15 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings; those that rest on common practice as warnings, if most providers refuse it."""
     found = list(findings)
     places: set[tuple[str, str]] = set()
+    told: set[tuple[str, str]] | None = None
     for finding in found:
         place = (_subject(finding), finding.pointer)
         if not _is_borrowed(finding):
             is_told_better = _is_of_a_list(finding) and any(_says_the_same(other, finding) for other in found)
             yield from () if is_told_better else (finding,)
-        elif place not in places and not accepted_by(case.decoded) and not any(_is_same(finding, f) for f in found):
-            suspicions = list(_by_vote(case, finding))
+        elif place not in places and not accepted_by(case.decoded):
+            told = _told_places(found) if told is None else told
+            suspicions = list(_by_vote(case, finding)) if (finding.side, finding.pointer) not in told else []
             places.update(place for _ in suspicions)
             yield from suspicions
 
@@ -78,10 +80,10 @@ def _subject(finding: Finding) -> str:
     return finding.source.removeprefix(COMMON_SOURCE).rpartition(" (")[0]
 
 
-def _is_same(finding: Finding, other: Finding) -> bool:
-    """Another finding that is no suspicion is about the same place."""
-    is_about = other.side == finding.side and other.pointer == finding.pointer and other.severity is not Severity.INFO
-    return is_about and not _is_borrowed(other)
+def _told_places(found: Iterable[Finding]) -> set[tuple[str, str]]:
+    """(side, pointer) of the findings that are no suspicions."""
+    more_than_remarks = [each for each in found if each.severity is not Severity.INFO]
+    return {(each.side, each.pointer) for each in more_than_remarks if not each.source.startswith(COMMON_SOURCE)}
 
 
 def _is_of_a_list(finding: Finding) -> bool:
