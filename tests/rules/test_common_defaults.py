@@ -72,6 +72,11 @@ def test_an_accepted_request_is_no_suspicion(found):
     assert found({"tools": [tool("a b")]}, response=ANSWER) == []
 
 
+def test_another_value_at_the_place_is_voted_on_anew(found):
+    assert found({"tool_choice": "none"}) == []
+    assert [f.rule for f in found({"tool_choice": "auto"})] == ["choice.without-tools"]
+
+
 def test_the_same_value_is_voted_on_once(found, monkeypatch):
     from workbench.rules import common_defaults
 

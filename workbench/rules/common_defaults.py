@@ -102,7 +102,8 @@ def _says_the_same(other: Finding, finding: Finding) -> bool:
 def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     votes = fact(case.contract, _votes)
     request = case.request
-    key = (finding.source, finding.rule, finding.message, request and request.thinking, request and request.stream)
+    flags = (request.thinking, request.stream) if request else ()
+    key = (finding.source, finding.rule, finding.message, _value_text(case, finding.pointer), flags)
     if key not in votes:
         if len(votes) >= VOTES_KEPT:
             votes.clear()
@@ -166,5 +167,10 @@ def _refusal(case: RuleContext, finding: Finding) -> Finding | None:
 
 
 def _value(case: RuleContext, pointer: str) -> JsonValue:
+    text = _value_text(case, pointer)
+    return loads(text) if text else None
+
+
+def _value_text(case: RuleContext, pointer: str) -> bytes:
     span = case.decoded.place(REQUEST, pointer).span
-    return loads(case.decoded.request_text[slice(*span)]) if span else None
+    return case.decoded.request_text[slice(*span)] if span else b""
