@@ -44,6 +44,11 @@ COMMON = frozenset(plain(
 ).plain.split())  # fmt: skip
 """Words of every refusal, in plain form: a piece of a template that has no other word says nothing of its own."""
 
+ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in (
+    "please", "see", "learn more", "for more", "refer to", "read more", "visit", "check the", "you can",
+))  # fmt: skip
+"""Beginnings of sentences that say what to do next, in plain form: they go with any fault."""
+
 _WORD = regex.compile(r"[a-z0-9]+")
 _STATUS = regex.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
 _PATH = regex.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
@@ -75,7 +80,8 @@ class Match:
         speaker: who wrote the text: ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
         validator: the form in which place and fault are written, ``"pydantic, text"``; empty if it is not a known one.
         place: the place in the request that a validator names, with dots between its steps; empty if it names none.
-        is_guess: the text is not known, and the rule is what its words speak of; it may be wrong.
+        is_guess: no text of this rule is known, and the rule is what its words speak of; it may be wrong. The kind may
+            be known all the same.
     """
 
     rule: str
@@ -254,7 +260,7 @@ def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
     paths = {piece.text for piece in known.template.pieces if piece.is_path}
     rules = _rules_of()[known.template.message]
     own = [p for p in found.pieces if p not in paths and all(rules & others for others in _owners()[p])]
-    own = [p for p in own if not COMMON.issuperset(_WORD.findall(p))]
+    own = [p for p in own if not COMMON.issuperset(_WORD.findall(p)) and not p.startswith(ADVICE)]
     if found.leads and found.weight >= BEGINNING and own:
         return True
     return sum(map(len, own)) >= TELLING and found.weight >= 0.3 * found.whole
@@ -450,7 +456,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     """One match as lines."""
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
-    what = f"{what} (a guess from its words; the text itself is not known)" if match.is_guess else what
+    what = f"{what} ({_how_guessed(match)})" if match.is_guess else what
     status = f" with status {match.status}" if match.status else ""
     yield from _wrap(f"{what}: from {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")
@@ -472,6 +478,13 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     yield from _wrap(match.record, width, "  ")
     yield "Source"
     yield from _wrap(f"{match.source} ({match.date})" if match.date else match.source, width, "  ")
+
+
+def _how_guessed(match: Match) -> str:
+    known = refusals.kind(match.kind)
+    is_of_kind = known is not None and known.name != refusals.REFUSED
+    known_part = "only the kind of failure is known" if is_of_kind else "the text itself is not known"
+    return f"a guess from its words; {known_part}"
 
 
 def _kind_lines(match: Match, width: int) -> Iterator[str]:

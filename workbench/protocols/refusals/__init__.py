@@ -8,6 +8,7 @@ last. It may import what ``protocols`` may.
 from __future__ import annotations
 
 from workbench.protocols.refusals._classify import (
+    REFUSED,
     KnownRefusal,
     classify,
     complaint_of,
@@ -23,6 +24,7 @@ from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryA
 from workbench.protocols.refusals._validators import Complaint
 
 __all__ = [
+    "REFUSED",
     "Complaint",
     "FailureSide",
     "KnownRefusal",

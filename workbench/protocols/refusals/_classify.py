@@ -18,7 +18,7 @@ from workbench.protocols.refusals._kinds import (
     table,
 )
 from workbench.protocols.refusals._phrases import phrase_in
-from workbench.protocols.refusals._statements import statement_in
+from workbench.protocols.refusals._statements import is_borne_out, statement_in
 from workbench.protocols.refusals._texts import best
 from workbench.protocols.refusals._validators import Complaint, complaint_in
 from workbench.wire import Headers, loads
@@ -127,6 +127,7 @@ FAILED = "provider-failed"
 OF_VALIDATORS = frozenset({
     "tool-schema", "tool-choice", "message-empty", "json-schema-field", "value-invalid", "field-missing",
     "parameter-range", "parameter-unsupported", "json-invalid", "request-refused", "gateway", "media-unsupported",
+    "answer-unreadable",
 })  # fmt: skip
 """Kinds that a validator's sentence may be of: there the place and the fault tell the rule."""
 
@@ -277,7 +278,9 @@ def _rule_of(kind: RefusalKind, text: str) -> str:
         return statement.rule
     rule = kind.rule_in(small)
     phrase = phrase_in(text) if rule in OF_PHRASES.get(kind.name, ()) else None
-    return phrase.rule if phrase and phrase.rule != "params.unsupported" else rule
+    if phrase and phrase.rule != "params.unsupported":
+        return phrase.rule
+    return rule if is_borne_out(rule, small) else ""
 
 
 def _of_statement(text: str) -> KnownRefusal | None:

@@ -76,10 +76,12 @@ class _Fault(NamedTuple):
 class _PhraseTable(NamedTuple):
     singular: Mapping[str, str]
     things: Mapping[str, tuple[tuple[Words, str], ...]]
+    compounds: tuple[tuple[re.Pattern[str], str], ...]
     faults: tuple[_Fault, ...]
     rules: Mapping[tuple[str, str, str], str]
     relations: tuple[tuple[re.Pattern[str], str], ...]
     wide: frozenset[str]
+    of_validators: Mapping[str, str]
 
 
 @cache
@@ -90,10 +92,12 @@ def _table() -> _PhraseTable:
     return _PhraseTable(
         _texts(data["singular"]),
         _things(data["things"]),
+        tuple((re.compile(rf"(?<!\S){text}(?!\S)"), thing) for text, thing in _texts(data["compounds"]).items()),
         tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
         dict(_rules(data["rules"])),
         tuple(_relations(data["relations"])),
         frozenset(_list(data["wide"])),
+        _texts(data["of_validators"]),
     )
 
 
@@ -149,7 +153,19 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, as words in the singular with ``<…>`` for each thing."""
     plain = _MEMBERS.sub(" ", _CODES.sub(" ", text[:LONGEST]))
     plain = _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain))
-    return _SENTENCE.split(" ".join(_with_things(_words(plain))))
+    whole = " ".join(_with_things(_words(plain)))
+    for compound, thing in _table().compounds:
+        whole = compound.sub(thing, whole)
+    return _SENTENCE.split(whole)
+
+
+def rule_at(place: str, fault: str) -> str:
+    """The rule of a fault (in the words of validators) at the thing that a place ends with; empty if there is none."""
+    steps = [step for step in place.split(".") if not step.isdigit()][-3:]
+    things = list(_with_things(_words(" ".join(steps))))
+    if not things or things[-1][0] != "<" or things[-1][1:-1] in _table().wide:
+        return ""
+    return _table().rules.get((things[-1][1:-1], _table().of_validators.get(fault, ""), "behind"), "")
 
 
 def _words(text: str) -> list[str]:
@@ -205,8 +221,13 @@ def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
                 yield from _phrase(sentence, found, thing, (fault.name, "before"), place)
         for found in fault.behind.finditer(sentence):
             thing = next((one for one in reversed(things) if one.end() <= found.start()), None)
-            if thing and not _PARTS.search(sentence[thing.end() : found.start()]):
+            if thing and not _PARTS.search(sentence[thing.end() : found.start()]) and not _is_choice(sentence, thing):
                 yield from _phrase(sentence, found, thing, (fault.name, "behind"), place)
+
+
+def _is_choice(sentence: str, thing: re.Match[str]) -> bool:
+    """The thing is one of two that a sentence leaves open: "a text or <result> must be specified"."""
+    return sentence.endswith(" or ", 0, thing.start()) and "either " not in sentence
 
 
 def _phrase(

@@ -84,8 +84,24 @@ def _pattern(text: str, words: Mapping[str, str]) -> re.Pattern[str]:
     return compile_text(text)
 
 
+@cache
+def _claims() -> Mapping[str, re.Pattern[str]]:
+    terms = table("words")
+    words, claims = terms["words"], terms["claims"]
+    assert isinstance(words, dict) and isinstance(claims, dict)
+    named = {name: str(text) for name, text in words.items()}
+    return {rule: _pattern(str(text), named) for rule, text in claims.items()}
+
+
+def is_borne_out(rule: str, small: str) -> bool:
+    """A text (small letters) names what a rule is about; true for a rule that any text may tell."""
+    claim = _claims().get(rule)
+    return claim is None or claim.search(small) is not None
+
+
 def statement_in(small: str) -> Statement | None:
     """The statement of a text (lower case, one kind of quotes) that fixes most of it and tells a rule."""
     found = ((match, 0, row.rule, row) for row in _rows().fitting(small) if (match := row.says.search(small)))
-    chosen = best(each for each in found if not (each[3].unless and each[3].unless.search(small)))
+    said = (each for each in found if not (each[3].unless and each[3].unless.search(small)))
+    chosen = best(each for each in said if is_borne_out(each[2], small))
     return Statement(small[slice(*chosen[0].span())], chosen[1].rule) if chosen else None

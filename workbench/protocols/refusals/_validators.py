@@ -13,10 +13,14 @@ from functools import cache
 from workbench import regex
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
+from workbench.protocols.refusals._phrases import rule_at
 from workbench.protocols.refusals._texts import table as read_table
 
 REQUEST = "request"
 """Document that a validator reads, where nothing names another one."""
+
+OF_ANY_PLACE = frozenset({"content.shape", "params.unsupported", "schema.malformed"})
+"""Rules of rows that are about any place: the thing at the end of the place may have a rule of its own."""
 
 _STEPS = regex.compile(r"[^\w$]+")
 _AROUND = 160
@@ -46,9 +50,10 @@ class Complaint(NamedTuple):
         return self.document == REQUEST
 
     def names(self, template: str) -> bool:
-        """A template of a provider has the place in its own words."""
-        end = ".".join(self.place.split(".")[-2:])
-        return bool(end) and end in template.lower()
+        """A template of a provider has the place in its own words, or with ``{name}`` for an index."""
+        steps = self.place.split(".")[-2:]
+        place = r"\.".join(r"\{\w+\}" if step.isdigit() else re.escape(step) for step in steps)
+        return bool(place) and re.search(place, template.lower()) is not None
 
 
 class _Row(NamedTuple):
@@ -109,6 +114,8 @@ def complaint_in(small: str) -> Complaint | None:
             short = _without_roots(place, table.roots)
             rows = (row for row in table.rules if row.document == document and fault in row.faults)
             rule = next((row.rule for row in rows if _fits(row, short, sentence)), "")
+            if rule in OF_ANY_PLACE and document == REQUEST:
+                rule = rule_at(short, fault) or rule
             if rule:
                 return Complaint(validator, place, fault, rule, document)
             first = first or (Complaint(validator, place, fault, "", document) if fault else None)
