@@ -269,7 +269,9 @@ def _read_name(text: bytes, mark: int, sign: re.Match[bytes]) -> _NamedValue | N
     kind = family(name, is_line=is_line or b"-" in name)
     if kind is None:
         return None
-    if sign["said"] or sign["call"] or (sign["sign"] and b"," in sign["sign"]):
+    if sign["said"] or sign["call"]:
+        return _NamedValue(name, kind, Style.BARE if kind is Family.PASSWORD else Style.LISTED)
+    if sign["sign"] and b"," in sign["sign"]:
         return _NamedValue(name, kind, Style.LISTED)
     style = Style.LINE if is_line or sign["part"] else Style.QUOTED if is_quoted else Style.BARE
     return _NamedValue(name, kind, style)

@@ -99,9 +99,13 @@ class Tables:
 
 
 def _columns(cells: list[bytes], sign: bytes) -> Iterator[_Column]:
-    """Columns with secret names, if every cell is a name and there are two."""
+    """Columns with secret names, if every cell is a name and there are two; words may precede the first name."""
     names = [cell.strip(_AROUND) for cell in cells]
-    inner = names[not names[0] : len(names) - (not names[-1])] if sign == b"|" else names
+    if sign == b"|" and not names[-1]:
+        inner = names[1:-1]
+    else:
+        names[0] = names[0] if _NAME.fullmatch(names[0]) else b"".join(names[0].split()[-1:])
+        inner = names[sign == b"|" and not names[0] :]
     if len(inner) > 1 and all(map(_NAME.fullmatch, inner)):
         for index, name in enumerate(names):
             kind = family(name.replace(b" ", b"_"), is_line=True)
