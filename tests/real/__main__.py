@@ -1,6 +1,6 @@
 """``python -m tests.real NAME``: parts that need programs of others, which are not in the suite.
 
-    python -m tests.real mcp [claude|codex|opencode|qwen …]
+    python -m tests.real mcp [claude|codex|opencode|qwen|gemini …]
     python -m tests.real mcp bytes [--messages N] [--kills N]
     python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
     python -m tests.real websocket [--connections N] [--frames N]
@@ -116,8 +116,17 @@ AGENTS = {
         ".qwen/settings.json",
         '{"mcpServers": {"w": {"command": COMMAND, "args": ARGS, "trust": true, "env": {"WEATHER_KEY": "$MY_KEY"}}}}',
     ),
+    "gemini": Agent(
+        ("gemini", "-p", QUESTION, "--approval-mode", "yolo", "--skip-trust"),
+        "gemini",
+        "mcp_w_weather",
+        {"city": "Oslo"},
+        ".gemini/settings.json",
+        '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"w":'
+        ' {"command": COMMAND, "args": ARGS, "trust": true, "env": {"WEATHER_KEY": "$MY_KEY"}}}}',
+    ),
 }
-CALLED = ("claude", "codex", "opencode")
+CALLED = ("claude", "codex", "opencode", "gemini")
 """Agents whose scripted model gets the tool called; Qwen Code keeps it behind a search."""
 
 
@@ -140,6 +149,8 @@ def record_with_server(name: str, home: Path) -> int:
     """Run one agent; the number of things that are not as they should be."""
     agent, out = AGENTS[name], home / "s.wb"
     _prepare(agent, home)
+    folder = home / "project"  # some clients read their settings twice in the home
+    folder.mkdir()
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
@@ -148,6 +159,7 @@ def record_with_server(name: str, home: Path) -> int:
         "ANTHROPIC_API_KEY": DUMMY,
         "OPENAI_API_KEY": DUMMY,
         "OPENAI_MODEL": "sim-model",
+        "GEMINI_API_KEY": DUMMY,
         "DISABLE_TELEMETRY": "1",
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -157,7 +169,7 @@ def record_with_server(name: str, home: Path) -> int:
         done = subprocess.run(
             [*line, "--", *agent.words],
             env=environment,
-            cwd=home,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

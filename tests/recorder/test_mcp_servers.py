@@ -12,6 +12,7 @@ import pytest
 from workbench import children
 from workbench.errors import UsageError
 from workbench.protocols.clients import ServerCopies, ServerFile
+from workbench.recorder import private_home
 from workbench.recorder.mcp_tap import TappedServers, client_servers, read_command, tapped_servers
 from workbench.recorder.mcp_tap.server_entry import expand, read_configuration
 
@@ -125,16 +126,30 @@ def test_opencode_gets_a_variable_and_its_comments_are_read(place: Place) -> Non
     assert read_command(file, "/mcp/w", "env", {}).words == ["a", "// b"]
 
 
-def test_gemini_keeps_the_settings_of_the_system(place: Place) -> None:
-    place.write(".gemini/settings.json", {"mcpServers": {"w": {**STDIO, "trust": True}, "far": HTTP}})
+def test_gemini_gets_a_home_with_links_and_its_own_servers(place: Place) -> None:
+    mine = {**STDIO, "trust": True, "env": {"A": "$MY_KEY", "B": "${MY_KEY}/${C:-c}"}}
+    own = {"theme": "x", "mcpServers": {"w": mine, "far": HTTP, "off": {**STDIO, "enabled": False}}}
+    settings = place.write(".gemini/settings.json", own)
+    place.write(".gemini/oauth_creds.json", "old")
     place.write("project/.gemini/settings.json", {"mcpServers": {"shared": STDIO}})
-    system = place.write("system.json", {"security": {"a": 1}, "mcpServers": {"s": {"command": "s"}}})
-    found = place.wrap("Gemini CLI", {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(system)})
+    found = place.wrap("Gemini CLI", {"MY_KEY": KEY})
     held = json.loads(found.file)
-    assert held["security"] == {"a": 1} and held["mcpServers"]["s"] == {"command": "s"}
+    assert held["theme"] == "x" and set(held["mcpServers"]) == {"w", "far"} and KEY not in found.file
     assert held["mcpServers"]["w"]["trust"] is True and found.tapped == ("w",)
-    assert found.variables == {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{servers}"}
+    assert held["mcpServers"]["w"]["env"] == {"MY_KEY": "${MY_KEY}"}
+    assert found.variables["GEMINI_CLI_HOME"] == "{servers}" and found.home == settings
     assert any("shared" in note for note in found.notes)
+    with private_home("mcp", found.file, settings) as home:
+        folder = Path(home, ".gemini")
+        assert (folder / "settings.json").read_text(encoding="utf-8") == found.file
+        assert (folder / "oauth_creds.json").is_symlink()
+        (folder / "installation_id").write_text("new", encoding="utf-8")
+        (folder / "oauth_creds.json").unlink()
+        (folder / "oauth_creds.json").write_text("newer", encoding="utf-8")
+    kept = {file.name: file.read_text(encoding="utf-8") for file in settings.parent.iterdir()}
+    assert not Path(home).exists() and json.loads(kept.pop("settings.json")) == own
+    assert kept == {"installation_id": "new", "oauth_creds.json": "newer"}
+    assert tapped_servers("Gemini CLI", Path("/s.wb"), {}, place.home, place.home).tapped == ()
 
 
 def test_qwen_gets_a_file(place: Place) -> None:

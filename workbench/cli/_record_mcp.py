@@ -92,15 +92,16 @@ def recorded(
 
 @contextmanager
 def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """Arguments and variables for the client, with the file that they name, which is removed at the end.
+    """Arguments and variables for the client, with the file or home that they name, which is removed at the end.
 
     Args:
         others: variables of the client for other reasons; JSON in the same variable is merged.
     """
-    from workbench.recorder import private_file
+    from workbench.recorder import private_file, private_home
     from workbench.recorder.mcp_tap import COPY_PATH
 
-    with private_file("mcp", tapped_servers.file) as path:
+    text, home = tapped_servers.file, tapped_servers.home
+    with private_home("mcp", text, home) if home else private_file("mcp", text) as path:
         own = {name: value.replace(COPY_PATH, path) for name, value in tapped_servers.variables.items()}
         both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
         yield [word.replace(COPY_PATH, path) for word in tapped_servers.arguments], {**others, **own, **both}

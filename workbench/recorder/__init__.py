@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.recorder.certificate import ListenerCertificate, listener_certificate
     from workbench.recorder.client_settings import UNNAMED_UPSTREAM, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
-    from workbench.recorder.runtime_files import private_file, sockets_of
+    from workbench.recorder.runtime_files import private_file, private_home, sockets_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -29,6 +29,7 @@ __all__ = [
     "listener_certificate",
     "parse_upstreams",
     "private_file",
+    "private_home",
     "process",
     "settings_for",
     "sockets_of",

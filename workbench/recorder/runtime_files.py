@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -68,6 +69,43 @@ def private_file(kind: str, text: str) -> Iterator[str]:
         yield str(path)
     finally:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def private_home(kind: str, text: str, replaced: Path) -> Iterator[str]:
+    """Path of a home for one run, in which a file has another text; removed at the end.
+
+    The folder of the file has the same name in it, with links to everything else that is in the person's. What a
+    program puts there is moved to the person's folder at the end, where it would be without this home; the file is not.
+
+    Args:
+        replaced: the person's file.
+
+    Raises as ``private_path``.
+    """
+    home = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}")
+    folder = home / replaced.parent.name
+    home.mkdir(mode=0o700)
+    try:
+        folder.mkdir(mode=0o700)
+        for other in replaced.parent.iterdir() if replaced.parent.is_dir() else ():
+            if other.name != replaced.name:
+                (folder / other.name).symlink_to(other.absolute())
+        with open(os.open(folder / replaced.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        yield str(home)
+    finally:
+        _move_back(folder, replaced)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _move_back(folder: Path, replaced: Path) -> None:
+    """Move what is new in a folder to the person's, but for the file that was replaced."""
+    for made in folder.iterdir() if folder.is_dir() else ():
+        target = replaced.parent / made.name
+        if made.name != replaced.name and not made.is_symlink() and not (made.is_dir() and target.exists()):
+            with suppress(OSError):
+                shutil.move(made, target)
 
 
 def sockets_of(session: Path) -> tuple[Path, ...]:

@@ -41,6 +41,18 @@ class Approvals(NamedTuple):
     every: str
 
 
+class HomeCopy(NamedTuple):
+    """A folder of settings whose place another takes for one run: a client that is told only where its home is.
+
+    Attributes:
+        folder: its path, as in ``ServerFile``; the other has links to all that is in it, but for the file.
+        file: name of the file with the servers, which is the copy.
+    """
+
+    folder: str
+    file: str
+
+
 class ServerCopies(NamedTuple):
     """Configuration by which a client gets its servers for one run.
 
@@ -53,12 +65,13 @@ class ServerCopies(NamedTuple):
         stdio, url: entries of a server that is started, and of one that is reached at a URL: ``{command}``,
             ``{arguments}``, ``{words}`` (both) and ``{url}`` are filled in. Empty: a copy of its own entry.
         is_whole: the client reads no other servers in this run, so that also those are given that are not recorded.
+        withholds: it withholds variables of its own environment from a server, but for those that its entry names.
         key: member under which the servers are, in a file or a variable.
-        merges: path of a file whose place the copy takes, so that its values are kept; ``merges_on`` has that of some
-            platforms.
+        merges: path of a file whose place the copy takes, so that its values are kept.
+        home: the folder whose place that of the copy takes; None if the client is told of the file itself.
         arguments: of the client; ``{servers}`` is the path of the file.
         each: arguments for each member of an entry: ``{name}``, ``{key}`` and ``{json}`` are filled in.
-        variables: of its environment: ``{servers}`` is the path of the file, ``{json}`` its text.
+        variables: of its environment: ``{servers}`` is the path of the file, or of the home, ``{json}`` its text.
         note: a sentence for the person about it.
     """
 
@@ -70,9 +83,10 @@ class ServerCopies(NamedTuple):
     stdio: Mapping[str, JsonValue] = NOTHING
     url: Mapping[str, JsonValue] = NOTHING
     is_whole: bool = False
+    withholds: bool = False
     key: str = ""
     merges: str = ""
-    merges_on: Mapping[str, str] = NOTHING
+    home: HomeCopy | None = None
     arguments: tuple[str, ...] = ()
     each: tuple[str, ...] = ()
     variables: Mapping[str, str] = NOTHING
@@ -90,6 +104,8 @@ def _read(client: str, stated: Mapping[str, JsonValue]) -> ServerCopies:
     found["files"] = _files(stated["files"])
     if isinstance(approvals := stated.get("approvals"), dict):
         found["approvals"] = Approvals(**{**approvals, "files": _files(approvals["files"])})
+    if isinstance(home := stated.get("home"), dict):
+        found["home"] = HomeCopy(**home)
     for name in ("arguments", "each"):
         found[name] = tuple(stated.get(name, ()))
     return ServerCopies(client, **found)

@@ -8,7 +8,6 @@ client's environment.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -68,6 +67,8 @@ class TappedServers:
         arguments: to put in front of the client's own; ``COPY_PATH`` in them is the path of ``file``.
         variables: of its environment, likewise.
         file: text of a file for this run; empty if none is needed.
+        home: the file whose place it takes in a home for this run (``runtime_files.private_home``); None if the client
+            is told of the file itself.
         urls: name of a server that is reached at a URL → its scheme and host; in the texts a mark stands for where the
             recorder listens (``at_recorder``).
         tapped: names of the servers that are recorded.
@@ -78,6 +79,7 @@ class TappedServers:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    home: Path | None = None
     urls: Mapping[str, str] = field(default_factory=dict)
     tapped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -170,6 +172,9 @@ class _Copier:
     def copies(self) -> TappedServers:
         """Arguments, variables and file; without servers only the notes."""
         servers = self._servers()
+        if servers and self._how.home and self._context.folder == self._context.home:
+            what = f"{self._how.client} reads its settings twice in your home folder: start it in another folder"
+            return TappedServers(notes=(f"servers are not recorded: {what}",))
         self._notes += [self._how.note] if servers and self._how.note else []
         entries = {server.name: copy for server in servers if (copy := self._copy(server))}
         try:
@@ -183,6 +188,7 @@ class _Copier:
             (*self._how.arguments, *self._each(entries)),
             {**self._variables, **set_variables},
             text if any(COPY_PATH in word for word in (*self._how.arguments, *set_variables.values())) else "",
+            self._home(),
             self._urls,
             (*(server.name for server in servers if server.is_stdio), *self._urls),
             tuple(self._notes),
@@ -190,12 +196,17 @@ class _Copier:
 
     def _text(self, entries: Mapping[str, JsonValue]) -> str:
         """The servers as JSON, with what else is in the file whose place it takes."""
-        merge_path = self._how.merges_on.get(sys.platform, self._how.merges)
-        path = self._context.path(merge_path) if merge_path else None
+        path = self._context.path(self._how.merges) if self._how.merges else None
         settings = read_configuration(path) if path and path.exists() else {}
         settings = settings if isinstance(settings, dict) else {}
-        merged = {**settings, self._how.key: {**entry_at(settings, f"/{self._how.key}"), **entries}}
-        return json.dumps(merged, ensure_ascii=False, indent=1)
+        others = {} if self._how.is_whole else entry_at(settings, f"/{self._how.key}")
+        return json.dumps({**settings, self._how.key: {**others, **entries}}, ensure_ascii=False, indent=1)
+
+    def _home(self) -> Path | None:
+        """The file whose place the copy takes in a home for this run."""
+        home = self._how.home
+        folder = self._context.path(home.folder) if home else None
+        return folder / home.file if folder and home else None
 
     def _each(self, entries: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
         for name, entry in entries.items():
@@ -262,6 +273,7 @@ class _Copier:
         if server.is_stdio:
             words = self._context.tap(server, self._how.syntax)
             own = {key: value for key, value in server.entry.items() if key not in _SECRET_KEYS}
+            own |= self._passed_on(server) if self._how.withholds else {}
             parts = {"{command}": words[0], "{arguments}": words[1:], "{words}": words}
             return _fill_entry(self._how.stdio, parts) or {**own, "command": words[0], "args": words[1:]}
         mark = self._mark(server)
@@ -269,6 +281,13 @@ class _Copier:
             return {}
         entry = _fill_entry(self._how.url, {"{url}": mark})
         return entry or {**self._referring(server.entry), **({server.url_key: mark} if mark else {})}
+
+    def _passed_on(self, server: ConfiguredServer) -> dict[str, JsonValue]:
+        """The variables that an entry refers to, as references: its tap fills them in, and gets no others."""
+        found = SYNTAXES[self._how.syntax].finditer(json.dumps(server.entry, ensure_ascii=False))
+        names = {match["name"] or match.groupdict().get("bare") or "" for match in found}
+        known = sorted(name for name in names if name in self._context.environment)
+        return {"env": {name: f"${{{name}}}" for name in known}} if known else {}
 
     def _mark(self, server: ConfiguredServer) -> str:
         """The mark for where the recorder listens for a server; empty if that is not possible."""
