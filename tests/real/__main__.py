@@ -1,6 +1,6 @@
 """``python -m tests.real NAME``: parts that need programs of others, which are not in the suite.
 
-    python -m tests.real mcp [claude|codex|opencode|qwen|gemini …]
+    python -m tests.real mcp [claude|codex|opencode|qwen|gemini|pi …]
     python -m tests.real mcp bytes [--messages N] [--kills N]
     python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
     python -m tests.real websocket [--connections N] [--frames N]
@@ -30,6 +30,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.simulator import Dials, Simulator, read_script, serve
 from workbench.wire.exchange import Exchange, ExchangeKind
@@ -78,7 +79,7 @@ class Agent:
     words: Sequence[str]
     provider: str
     tool: str
-    arguments: Mapping[str, str] | str
+    arguments: Mapping[str, Any] | str
     file: str
     text: str
 
@@ -125,8 +126,17 @@ AGENTS = {
         '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"w":'
         ' {"command": COMMAND, "args": ARGS, "trust": true, "env": {"WEATHER_KEY": "$MY_KEY"}}}}',
     ),
+    "pi": Agent(
+        ("pi", "-e", os.environ.get("PI_MCP_ADAPTER", ""), "-p", QUESTION, "--model", "anthropic/claude-sonnet-4-5"),
+        "anthropic",
+        "mcp",
+        {"tool": "w_weather", "args": {"city": "Oslo"}},
+        ".config/mcp/mcp.json",
+        '{"mcpServers": {"w": {"command": COMMAND, "args": ARGS, "lifecycle": "eager",'
+        ' "env": {"WEATHER_KEY": "${MY_KEY}"}}}}',
+    ),
 }
-CALLED = ("claude", "codex", "opencode", "gemini")
+CALLED = ("claude", "codex", "opencode", "gemini", "pi")
 """Agents whose scripted model gets the tool called; Qwen Code keeps it behind a search."""
 
 
@@ -136,7 +146,7 @@ def _prepare(agent: Agent, home: Path) -> None:
     words = [sys.executable, str(server), KEY]
     text = agent.text.replace("COMMAND", json.dumps(words[0])).replace("ARGS", json.dumps(words[1:]))
     file = home / agent.file
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.replace("SERVER", json.dumps(words)), encoding="utf-8")
 
 
@@ -187,7 +197,7 @@ def record_with_server(name: str, home: Path) -> int:
         "its model is recorded": any(e.kind is ExchangeKind.HTTP for e in exchanges),
         "its server is recorded": "tools/list" in _methods(exchanges),
         "its configuration has the server as before": "server.py" in configured and "mcp-tap" not in configured,
-        "no copy is left": not list(home.rglob("mcp-*.json")),
+        "no copy is left": not list(home.rglob("mcp-[0-9]*")),
         "the key is not in the file": KEY.encode() not in out.read_bytes(),
         "the file is whole": not fsck(out).problems,
         "workbench check finds no error": checked.returncode == 0,

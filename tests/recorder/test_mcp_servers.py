@@ -137,9 +137,9 @@ def test_gemini_gets_a_home_with_links_and_its_own_servers(place: Place) -> None
     assert held["theme"] == "x" and set(held["mcpServers"]) == {"w", "far"} and KEY not in found.file
     assert held["mcpServers"]["w"]["trust"] is True and found.tapped == ("w",)
     assert held["mcpServers"]["w"]["env"] == {"MY_KEY": "${MY_KEY}"}
-    assert found.variables["GEMINI_CLI_HOME"] == "{servers}" and found.home == settings
+    assert found.variables["GEMINI_CLI_HOME"] == "{servers}" and found.home == (settings, ".gemini")
     assert any("shared" in note for note in found.notes)
-    with private_home("mcp", found.file, settings) as home:
+    with private_home("mcp", found.file, *found.home) as home:
         folder = Path(home, ".gemini")
         assert (folder / "settings.json").read_text(encoding="utf-8") == found.file
         assert (folder / "oauth_creds.json").is_symlink()
@@ -150,6 +150,17 @@ def test_gemini_gets_a_home_with_links_and_its_own_servers(place: Place) -> None
     assert not Path(home).exists() and json.loads(kept.pop("settings.json")) == own
     assert kept == {"installation_id": "new", "oauth_creds.json": "newer"}
     assert tapped_servers("Gemini CLI", Path("/s.wb"), {}, place.home, place.home).tapped == ()
+
+
+def test_pi_gets_a_folder_in_which_its_extension_finds_only_the_copy(place: Place) -> None:
+    file = place.write(".config/mcp/mcp.json", {"mcpServers": {"w": STDIO}})
+    place.write("project/.pi/mcp.json", {"mcpServers": {"far": HTTP}})
+    found = place.wrap("pi")
+    assert set(entries(found)) == {"w", "far"} and found.arguments == ()
+    assert found.variables["PI_CODING_AGENT_DIR"] == "{servers}/agent"
+    assert found.variables["PI_MCP_CONFIG_MODE"] == "exclusive"
+    assert found.home == (place.home / ".pi/agent/mcp.json", "agent")
+    assert_tap(["", *entries(found)["w"]["args"]], "w", file, "/mcpServers/w", "pi")
 
 
 def test_qwen_gets_a_file(place: Place) -> None:
@@ -194,6 +205,7 @@ EXPANDED = {
     "braced": ("braced", "${A} ${B:-b} ${C} $A {env:A}", "1 b ${C} $A {env:A}"),
     "dollar": ("dollar", "${A} ${B:-b} $C $A/x $1 {env:A}", "1 b $C 1/x $1 {env:A}"),
     "env": ("env", "{env:A} {env:B} ${A}", "1 {env:B} ${A}"),
+    "pi": ("pi", "${A} ${B:-b} $A/x $env:A {env:A}", "1 ${B:-b} $A/x 1 1"),
     "none": ("none", "${A} $A {env:A}", "${A} $A {env:A}"),
     "an empty default": ("braced", "x${B:-}y", "xy"),
     "set to nothing": ("braced", "x${E:-e}y", "xy"),

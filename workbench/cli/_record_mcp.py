@@ -101,7 +101,7 @@ def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Ite
     from workbench.recorder.mcp_tap import COPY_PATH
 
     text, home = tapped_servers.file, tapped_servers.home
-    with private_home("mcp", text, home) if home else private_file("mcp", text) as path:
+    with private_home("mcp", text, *home) if home else private_file("mcp", text) as path:
         own = {name: value.replace(COPY_PATH, path) for name, value in tapped_servers.variables.items()}
         both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
         yield [word.replace(COPY_PATH, path) for word in tapped_servers.arguments], {**others, **own, **both}

@@ -47,9 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--variables",
-        choices=("none", "braced", "dollar", "env"),
+        choices=("none", "braced", "dollar", "env", "pi"),
         default="none",
-        help="syntax of variables in that configuration: ${NAME}, $NAME or {env:NAME}",
+        help="syntax of variables in that configuration: ${NAME}, $NAME, {env:NAME} or all that pi reads",
     )
     parser.add_argument(
         "--mark", metavar="FOLDER", help=("folder for a marker file that exists until everything is written")

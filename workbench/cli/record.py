@@ -54,7 +54,7 @@ call on. A pause is reported on stderr and waits for you: workbench breakpoints 
 
 --mcp records the client's MCP servers together with its model, in the same file: for this run each stdio server is
 started behind workbench mcp-tap, and the client's own configuration files are only read. Known for claude, codex,
-gemini, qwen and opencode; servers at a URL are reached through the recorder. --mcp-only records only the servers.
+gemini, qwen, opencode and pi; servers at a URL are reached through the recorder. --mcp-only records only the servers.
 --break mcp:NAME or mcp:NAME/TOOL pauses before a tools/call is sent and before its result goes back; --break
 mcp-damage, if one of them, or the model request that contains the result, has an mcp finding.
 

@@ -63,36 +63,41 @@ def private_file(kind: str, text: str) -> Iterator[str]:
         yield ""
         return
     path = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}.json")
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
+    _write(path, text)
     try:
         yield str(path)
     finally:
         path.unlink(missing_ok=True)
 
 
+def _write(path: Path, text: str) -> None:
+    """Make a file that only this user can read."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 @contextmanager
-def private_home(kind: str, text: str, replaced: Path) -> Iterator[str]:
+def private_home(kind: str, text: str, replaced: Path, name: str) -> Iterator[str]:
     """Path of a home for one run, in which a file has another text; removed at the end.
 
-    The folder of the file has the same name in it, with links to everything else that is in the person's. What a
-    program puts there is moved to the person's folder at the end, where it would be without this home; the file is not.
+    The folder of the file in it has links to everything else that is in the person's. What a program puts there is
+    moved to the person's folder at the end, where it would be without this home; the file is not.
 
     Args:
         replaced: the person's file.
+        name: of its folder in the home.
 
     Raises as ``private_path``.
     """
     home = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}")
-    folder = home / replaced.parent.name
+    folder = home / name
     home.mkdir(mode=0o700)
     try:
         folder.mkdir(mode=0o700)
         for other in replaced.parent.iterdir() if replaced.parent.is_dir() else ():
             if other.name != replaced.name:
                 (folder / other.name).symlink_to(other.absolute())
-        with open(os.open(folder / replaced.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
+        _write(folder / replaced.name, text)
         yield str(home)
     finally:
         _move_back(folder, replaced)
@@ -105,6 +110,7 @@ def _move_back(folder: Path, replaced: Path) -> None:
         target = replaced.parent / made.name
         if made.name != replaced.name and not made.is_symlink() and not (made.is_dir() and target.exists()):
             with suppress(OSError):
+                target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(made, target)
 
 

@@ -151,7 +151,7 @@ def _of_missing(
 ) -> Iterator[Finding]:
     """Tools that are not declared, unless the client keeps tools back for a search."""
     names = [tool.name or "" for tool in declared]
-    if any(word.lower() in name.lower() for name in names for word in (*_SEARCH, *search_tools())):
+    if any(name in search_tools() or any(word.lower() in name.lower() for word in _SEARCH) for name in names):
         return
     missing = [one for one in listed if not any(is_named(name, one.name) for name in names)]
     if missing:

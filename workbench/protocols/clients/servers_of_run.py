@@ -47,10 +47,12 @@ class HomeCopy(NamedTuple):
     Attributes:
         folder: its path, as in ``ServerFile``; the other has links to all that is in it, but for the file.
         file: name of the file with the servers, which is the copy.
+        name: of the folder in the home for the run.
     """
 
     folder: str
     file: str
+    name: str
 
 
 class ServerCopies(NamedTuple):

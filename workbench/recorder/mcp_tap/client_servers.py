@@ -67,8 +67,8 @@ class TappedServers:
         arguments: to put in front of the client's own; ``COPY_PATH`` in them is the path of ``file``.
         variables: of its environment, likewise.
         file: text of a file for this run; empty if none is needed.
-        home: the file whose place it takes in a home for this run (``runtime_files.private_home``); None if the client
-            is told of the file itself.
+        home: the file whose place it takes in a home for this run, and the name of its folder there
+            (``runtime_files.private_home``); None if the client is told of the file itself.
         urls: name of a server that is reached at a URL → its scheme and host; in the texts a mark stands for where the
             recorder listens (``at_recorder``).
         tapped: names of the servers that are recorded.
@@ -79,7 +79,7 @@ class TappedServers:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
-    home: Path | None = None
+    home: tuple[Path, str] | None = None
     urls: Mapping[str, str] = field(default_factory=dict)
     tapped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -202,11 +202,11 @@ class _Copier:
         others = {} if self._how.is_whole else entry_at(settings, f"/{self._how.key}")
         return json.dumps({**settings, self._how.key: {**others, **entries}}, ensure_ascii=False, indent=1)
 
-    def _home(self) -> Path | None:
-        """The file whose place the copy takes in a home for this run."""
+    def _home(self) -> tuple[Path, str] | None:
+        """The file whose place the copy takes in a home for this run, and the name of its folder there."""
         home = self._how.home
         folder = self._context.path(home.folder) if home else None
-        return folder / home.file if folder and home else None
+        return (folder / home.file, home.name) if folder and home else None
 
     def _each(self, entries: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
         for name, entry in entries.items():

@@ -22,9 +22,10 @@ SYNTAXES: Mapping[str, re.Pattern[str]] = {
     "braced": regex.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"),
     "dollar": regex.compile(r"\$(?:\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))"),
     "env": regex.compile(r"\{env:(?P<name>\w+)\}"),
+    "pi": regex.compile(r"\$\{(?P<name>\w+)\}|(?:\{env:|\$env:)(?P<bare>\w+)\}?"),
 }
 """How a client writes a variable in its configuration: ``${NAME}`` or ``${NAME:-DEFAULT}`` (Claude Code), ``$NAME`` too
-(Gemini CLI, Qwen Code), ``{env:NAME}`` (OpenCode), or not at all (Codex)."""
+(Gemini CLI, Qwen Code), ``{env:NAME}`` (OpenCode), all of these and ``$env:NAME`` (pi), or not at all (Codex)."""
 
 _MOST = 16 * 1024 * 1024
 """Bytes of a configuration file that is read."""
