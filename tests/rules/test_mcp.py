@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.tool_hops import HopSession, said
+from workbench.chain import tool_links
 from workbench.contracts.pages import Example
 from workbench.rules.inspection import Inspection, Inspector
 from workbench.wire import CONNECTION
@@ -165,3 +167,22 @@ def test_hidden_characters_are_named_and_what_tags_spell() -> None:
 def test_a_version_before_every_revision(version: str, rules: list[str]) -> None:
     lines = (ask(0, "initialize", **SHAKE), answer(0, **{**SHAKEN, "protocolVersion": version}), READY, *LISTED)
     assert [rule for rule, *_ in found(*lines)] == rules
+
+
+@pytest.mark.parametrize(
+    ("by_id", "most", "bytes_", "joined"),
+    [(False, 1 << 15, 1 << 27, 260), (True, 3, 1 << 27, 3), (False, 3, 1 << 27, 3), (True, 1 << 15, 90, 1)],
+)
+def test_every_call_of_an_answer_is_joined_within_limits_of_memory(
+    monkeypatch: pytest.MonkeyPatch, by_id: bool, most: int, bytes_: int, joined: int
+) -> None:
+    monkeypatch.setattr(tool_links, "MOST_WAITING", most)
+    monkeypatch.setattr(tool_links, "MOST_BYTES", bytes_)
+    calls = [(f"t{n}", "mcp__sky__weather", {"city": n}) for n in range(max(joined, 5))]
+    made = HopSession("sky")
+    made.model([], *calls)
+    for id_, _, arguments in calls:
+        made.call("sky", "weather", arguments, {"content": [said(id_)]}, **({"use": id_} if by_id else {}))
+    made.model([], told=[(id_, id_) for id_, *_ in calls])
+    rows = Inspector(made.session()).run().rows
+    assert len({link.exchange for row in rows for link in row.tool_links}) == joined

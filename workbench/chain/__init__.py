@@ -28,7 +28,14 @@ if TYPE_CHECKING:
         text_for_model,
         value_in,
     )
-    from workbench.chain.tool_links import MOST_KNOWN, RequestToolResult, ToolLink, ToolLinks, request_tool_results
+    from workbench.chain.tool_links import (
+        MOST_KNOWN,
+        RequestToolResult,
+        ToolLink,
+        ToolLinks,
+        newest_messages,
+        request_tool_results,
+    )
 else:
     __getattr__ = lazy(__name__)
 
@@ -55,6 +62,7 @@ __all__ = [
     "ledger",
     "lost_parts",
     "marks",
+    "newest_messages",
     "request_tool_results",
     "says_the_same",
     "string_in",

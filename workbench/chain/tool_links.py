@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.chain.passed_results import LostPart, lost_parts, text_for_model
@@ -17,12 +19,15 @@ from workbench.undo_log import Journal
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
 
-MOST_WAITING = 256
-"""Maximum number of requests to tool servers that wait for the tool result with their outcome; then the oldest is
-dropped."""
+MOST_WAITING, MOST_BYTES = 1 << 15, 1 << 27
+"""Limits of requests to tool servers that wait for the tool result with their outcome, and of the bytes of their
+responses; then the oldest is dropped."""
 
-_NEWEST = 256
-"""Number of messages at the end of a request in which results are looked for: earlier ones were in earlier requests."""
+_NEAR = 256
+"""Outcomes before a request to a tool server among which that of its gateway is."""
+
+_EARLIER = 256
+"""Number of messages before the last answer in which results are looked for: earlier ones were in earlier requests."""
 
 MOST_KNOWN = 16
 """Number of known results in a row after which the search ends: an earlier request had those before them, too."""
@@ -85,20 +90,41 @@ class ToolLinks:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._outcomes: dict[str, tuple[ToolOutcome, ...]] = {}
-        self._latest: dict[str, float] = {}  # when the last of all outcomes ended
+        self._outcomes: dict[int, ToolOutcome] = {}  # by exchange
+        self._known: dict[str, float] = {}  # when the last of all outcomes ended, and the bytes of those that wait
 
     @property
     def waiting(self) -> tuple[ToolOutcome, ...]:
         """Outcomes that no tool result contains yet, in their order."""
-        return self._outcomes.get("", ())
+        return tuple(self._outcomes.values())
 
     def take(self, outcome: ToolOutcome) -> None:
         """Remember the outcome of a ``tools/call`` until a request has it as a tool result."""
-        if not outcome.is_interim:
-            self._journal.put(self._outcomes, "", (*self.waiting, outcome)[-MOST_WAITING:])
-            if outcome.ended is not None and outcome.ended > self._latest.get("", 0.0):
-                self._journal.put(self._latest, "", outcome.ended)
+        if outcome.is_interim:
+            return
+        self._drop(outcome.exchange)
+        self._journal.put(self._outcomes, outcome.exchange, outcome)
+        self._add(outcome.size)
+        while len(self._outcomes) > MOST_WAITING or (len(self._outcomes) > 1 and self._known[_BYTES] > MOST_BYTES):
+            self._drop(next(iter(self._outcomes)))
+        if outcome.ended is not None and outcome.ended > self._known.get(_ENDED, 0.0):
+            self._journal.put(self._known, _ENDED, outcome.ended)
+
+    def _drop(self, exchange: int) -> None:
+        """Forget an outcome; it is in its old place again if that is taken back."""
+        found = self._outcomes.pop(exchange, None)
+        if found is not None:
+            self._journal.note(partial(self._restore, found))
+            self._add(-found.size)
+
+    def _restore(self, outcome: ToolOutcome) -> None:
+        self._outcomes[outcome.exchange] = outcome
+        ordered = sorted(self._outcomes.items())
+        self._outcomes.clear()
+        self._outcomes.update(ordered)
+
+    def _add(self, size: int) -> None:
+        self._journal.put(self._known, _BYTES, self._known.get(_BYTES, 0.0) + size)
 
     def passer_of(self, outcome: ToolOutcome, *, is_alone: bool = False) -> ToolOutcome | None:
         """The request to a gateway that forwarded this one, begun earlier and ended later.
@@ -109,9 +135,9 @@ class ToolLinks:
             is_alone: no call of a model may be meant: then it is also the only one of that tool with arguments of the
                 same names.
         """
-        if outcome.ended is None or outcome.ended > self._latest.get("", 0.0):
+        if outcome.ended is None or outcome.ended > self._known.get(_ENDED, 0.0):
             return None
-        others = [one for one in reversed(self.waiting) if outcome.is_within(one)]
+        others = [one for one in islice(reversed(self._outcomes.values()), _NEAR) if outcome.is_within(one)]
         for one in others:
             if one.is_same_call(outcome) or outcome.is_passed_on_by(one):
                 return one
@@ -120,40 +146,29 @@ class ToolLinks:
 
     def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:
         """Links of the results that are new in a request, the last result first."""
-        return tuple(self._links(decoded)) if self.waiting else ()
+        return tuple(self._links(decoded)) if self._outcomes else ()
 
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
-        newest = decoded.messages(REQUEST)[-_NEWEST:]
-        by_call_id = {one.call_id: one for one in self.waiting if one.call_id}
+        newest = newest_messages(decoded.messages(REQUEST))
+        by_call_id = {one.call_id: one for one in self._outcomes.values() if one.call_id}
         others: dict[bytes, list[ToolOutcome]] = {}
-        for one in self.waiting:
+        for one in self._outcomes.values():
             if not one.call_id:
                 others.setdefault(argument_key(one.arguments), []).append(one)
-        calls = {call.id: call for message in newest for _, call in message.tool_calls()} if others else {}
+        calls = _NewestCalls(newest)
         known = 0  # results in a row that an earlier request had
         for passed in request_tool_results(newest):
-            if not self.waiting or known > MOST_KNOWN:
+            if not self._outcomes or known > MOST_KNOWN:
                 return  # what is before them was told in an earlier request
             known = 0 if passed.is_newest else known + 1
             id_ = passed.result.tool_call_id
             outcome = by_call_id.get(id_ or "")
             if outcome is None and others:
-                outcome = self._outcome_of(passed, calls.get(id_), others)
-            if outcome and any(one is outcome for one in self.waiting):
+                outcome = self._outcome_of(passed, calls.of(id_), others)
+            if outcome and outcome.exchange in self._outcomes:
                 known = 0
-                self._journal.put(self._outcomes, "", tuple(one for one in self.waiting if one is not outcome))
-                result = outcome.result if outcome.state == "answered" else {}
-                lost_content = lost_parts(result, text_for_model(passed.result), has_media=passed.has_media)
-                yield ToolLink(
-                    decoded.index,
-                    passed.pointer,
-                    passed.result.tool_call_id,
-                    outcome.exchange,
-                    outcome.server,
-                    outcome.tool,
-                    bool(outcome.call_id),
-                    tuple(lost_content),
-                )
+                self._drop(outcome.exchange)
+                yield _link(decoded.index, passed, outcome)
 
     def _outcome_of(
         self, tool_result: RequestToolResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
@@ -164,17 +179,58 @@ class ToolLinks:
             others: outcomes whose client does not state the id, by their arguments.
         """
         name, arguments = (call.name, call.input) if call else (tool_result.result.name, None)
-        equal = [
-            one for one in reversed(others.get(argument_key(arguments), ())) if self._is_open(one, name, arguments)
-        ]
+        candidates = others.get(argument_key(arguments), ())
+        equal = [one for one in reversed(candidates) if self._is_open(one, name, arguments)]
         if equal or call is None or not tool_result.is_newest:
             return _best_of(equal, text_for_model(tool_result.result)) if equal else None
-        same = [one for outcomes in others.values() for one in outcomes if self._is_open(one, name, arguments)]
-        equal = [one for one in same if one.is_of(call.id, name, arguments)]
-        return same[0] if len(same) == 1 else _best_of(equal, text_for_model(tool_result.result)) if equal else None
+        given = (
+            [value for value in arguments.values() if isinstance(value, dict)] if isinstance(arguments, dict) else []
+        )
+        inner = [one for value in given or ({},) for one in reversed(others.get(argument_key(value), ()))]
+        equal = [one for one in inner if self._is_open(one, name, arguments) and one.is_of(call.id, name, arguments)]
+        if equal:
+            return _best_of(equal, text_for_model(tool_result.result))
+        same = (one for outcomes in others.values() for one in outcomes if self._is_open(one, name, arguments))
+        first, second = next(same, None), next(same, None)
+        return first if second is None else None
 
     def _is_open(self, outcome: ToolOutcome, name: str | None, value: JsonValue) -> bool:
-        return outcome.asked_by(name, value) is not None and any(one is outcome for one in self.waiting)
+        return outcome.exchange in self._outcomes and outcome.asked_by(name, value) is not None
+
+
+class _NewestCalls:
+    """Calls of the model in messages, read from the last one on, as far as they are asked for."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._unread = reversed(messages)
+        self._calls: dict[str | None, ToolCallIR] = {}
+
+    def of(self, id_: str | None) -> ToolCallIR | None:
+        """The last call with an id; None if there is none."""
+        while id_ not in self._calls and (message := next(self._unread, None)):
+            for _, call in message.tool_calls():
+                self._calls.setdefault(call.id, call)
+        return self._calls.get(id_)
+
+
+_ENDED, _BYTES = "ended", "bytes"
+
+
+def _link(index: int, passed: RequestToolResult, outcome: ToolOutcome) -> ToolLink:
+    """The link of a result in the request of an exchange."""
+    result = outcome.result if outcome.state == "answered" else {}
+    lost_content = lost_parts(result, text_for_model(passed.result), has_media=passed.has_media)
+    stated = bool(outcome.call_id)
+    where = (index, passed.pointer, passed.result.tool_call_id)
+    return ToolLink(*where, outcome.exchange, outcome.server, outcome.tool, stated, tuple(lost_content))
+
+
+def newest_messages(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages behind the last answer, however many, and some before it."""
+    first = len(messages)
+    while first and messages[first - 1].role not in ANSWERING:
+        first -= 1
+    return messages[max(0, first - _EARLIER) :]
 
 
 def _best_of(equal: Sequence[ToolOutcome], text: str) -> ToolOutcome:

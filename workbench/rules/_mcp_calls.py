@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from workbench import regex
-from workbench.chain import Fate, ToolLink, fates, lost_parts, request_tool_results, text_for_model
+from workbench.chain import Fate, ToolLink, fates, lost_parts, newest_messages, request_tool_results, text_for_model
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object
+from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object, tools_in
 from workbench.provenance import unescape
 from workbench.rules._mcp_rules import (
     ARGS_CHANGED,
@@ -33,8 +34,12 @@ from workbench.toolcalls.schemas import resolve
 from workbench.undo_log import Journal
 from workbench.wire import dumps
 
-MOST = 256
+MOST = 1 << 15
 """Calls of the model that may wait for their requests and results; the oldest is given up."""
+
+_NEAR = 256
+"""Calls that were carried out last, among which that of a gateway is; and outcomes that may be told in the place of
+another."""
 
 _DENIED = regex.compile(r"(?i)denied|declin|reject|not allowed|permission|approv|cancel|abort|interrupt|skipped")
 """Words of a result with which a client says that the call was not made, because somebody did not want it."""
@@ -65,62 +70,106 @@ class ModelCalls:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._history: dict[str, tuple[ModelCall, ...]] = {}
+        self._calls: dict[int, ModelCall] = {}  # by a number that grows
+        self._next = {"": 0}
+        self._by_id: dict[str | None, int] = {}
+        self._fresh: dict[bytes, dict[int, None]] = {}  # those that nothing carried out yet, by arguments
+        self._repeated: dict[bytes, dict[int, None]] = {}
+        self._carriers: dict[int, ToolOutcome] = {}  # by the number of the call
+        self._ended: dict[str, float] = {}  # when the last of a server's carriers ended
 
     @property
     def pending(self) -> tuple[ModelCall, ...]:
-        """Calls whose result no request has told yet."""
-        return self._history.get("", ())
+        """Calls whose result no request has told yet, in their order."""
+        return tuple(self._calls[number] for number in sorted(self._calls))
 
-    def _keep(self, calls: Iterable[ModelCall]) -> None:
-        self._journal.put(self._history, "", tuple(calls)[-MOST:])
+    @property
+    def has_pending(self) -> bool:
+        """There is such a call."""
+        return bool(self._calls)
 
     def take(self, decoded: DecodedExchange) -> None:
         """Remember the calls of an answer."""
-        made = _calls_of(decoded)
-        if made:
-            self._keep((*self.pending, *made))
+        for call in _calls_of(decoded):
+            number = self._next[""]
+            self._journal.put(self._next, "", number + 1)
+            self._journal.put(self._calls, number, call)
+            self._journal.put(self._by_id, call.call.id, number)
+            self._put(self._fresh, number)
+            if len(self._calls) > MOST:
+                self._forget(next(iter(self._calls)))
 
     def take_latest(self, decoded: DecodedExchange) -> None:
         """Remember the calls of an answer, and no others: no tool server was seen before it."""
-        made = _calls_of(decoded)
-        if made or self.pending:
-            self._keep(made)
+        for number in list(self._calls):
+            self._forget(number)
+        self.take(decoded)
+
+    def _forget(self, number: int) -> None:
+        for table in (self._fresh, self._repeated):
+            self._remove(table, number)
+        call = self._journal.pop(self._calls, number)
+        self._journal.pop(self._carriers, number)
+        if call and self._by_id.get(call.call.id) == number:
+            self._journal.pop(self._by_id, call.call.id)
+
+    def _put(self, table: dict[bytes, dict[int, None]], number: int) -> None:
+        for key in _keys_of(self._calls[number]):
+            self._journal.put(table.setdefault(key, {}), number, None)
+
+    def _remove(self, table: dict[bytes, dict[int, None]], number: int) -> None:
+        for key in _keys_of(self._calls[number]):
+            numbers = table.get(key, {})
+            self._journal.pop(numbers, number)
+            if key in table and not numbers:
+                self._journal.pop(table, key)
 
     def carry_out(self, outcome: ToolOutcome) -> ModelCall | None:
         """The call that a request to a tool server carries out, as it was before; None if no one fits."""
-        found = self._of(outcome)
-        if found:
-            carried = replace(found, carried=outcome)
-            self._keep(carried if one is found else one for one in self.pending)
+        number = self._of(outcome)
+        if number is None:
+            return None
+        found = self._calls[number]
+        self._journal.put(self._calls, number, replace(found, carried=outcome))
+        self._journal.pop(self._carriers, number)
+        self._journal.put(self._carriers, number, outcome)
+        self._remove(self._fresh, number)
+        self._put(self._repeated, number)
+        if outcome.ended is not None and outcome.ended > self._ended.get(outcome.server, 0.0):
+            self._journal.put(self._ended, outcome.server, outcome.ended)
         return found
 
     def gateway_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
         """The request to a gateway that passed this one on to another server; None if none did."""
-        carried = [one.carried for one in self.pending if one.carried and outcome.is_within(one.carried)]
-        found = self._of(outcome) if carried else None
-        if found and found.carried and found.carried in carried:
-            return found.carried
+        ended = outcome.ended
+        if ended is None or not any(at >= ended for name, at in self._ended.items() if name != outcome.server):
+            return None
+        carried = [one for one in islice(reversed(self._carriers.values()), _NEAR) if outcome.is_within(one)][::-1]
+        number = self._of(outcome) if carried else None
+        found = None if number is None else self._calls[number].carried
+        if found and found in carried:
+            return found
         return next((one for one in carried if outcome.is_passed_on_by(one)), None)
 
-    def _of(self, outcome: ToolOutcome) -> ModelCall | None:
+    def _of(self, outcome: ToolOutcome) -> int | None:
         """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""
         if outcome.call_id:
-            return next((one for one in self.pending if one.call.id == outcome.call_id), None)
+            return self._by_id.get(outcome.call_id)
         key = argument_key(outcome.arguments)
-        fresh = [one for one in self.pending if one.carried is None]
-        equal = next((one for one in fresh if _is_equal(one, outcome, key)), None)
-        if equal is None:
-            repeated = [one for one in self.pending if one.carried is not None and _is_equal(one, outcome, key)]
-            others = [] if repeated else [one for one in fresh if outcome.asked_by(one.call.name, one.call.input)]
-            equal = repeated[-1] if repeated else others[0] if len(others) == 1 else None
-        return equal
+        for numbers in (sorted(self._fresh.get(key, ())), reversed(self._repeated.get(key, {}))):
+            found = next((n for n in numbers if _is_equal(self._calls[n], outcome, key)), None)
+            if found is not None:
+                return found
+        others = (n for n, one in self._calls.items() if one.carried is None and _asks_for(one, outcome))
+        first, second = next(others, None), next(others, None)
+        return first if second is None else None
 
     def drop(self, ids: frozenset[str | None]) -> tuple[ModelCall, ...]:
         """Forget the calls with these ids, and return them."""
-        answered = tuple(one for one in self.pending if one.call.id in ids)
-        if answered:
-            self._keep(one for one in self.pending if one.call.id not in ids)
+        numbers = sorted(number for id_ in ids if (number := self._by_id.get(id_)) is not None)
+        answered = tuple(self._calls[number] for number in numbers)
+        for number in numbers:
+            self._forget(number)
         return answered
 
 
@@ -128,6 +177,19 @@ def _is_equal(one: ModelCall, outcome: ToolOutcome, key: bytes) -> bool:
     """A call of the model asks for this tool, with the arguments that have this key."""
     asked = outcome.asked_by(one.call.name, one.call.input)
     return asked is not None and (one.key if asked[0] is one.call.input else argument_key(asked[0])) == key
+
+
+def _asks_for(one: ModelCall, outcome: ToolOutcome) -> bool:
+    return outcome.asked_by(one.call.name, one.call.input) is not None
+
+
+def _keys_of(call: ModelCall) -> frozenset[bytes]:
+    """Keys of the arguments that a call may have for a tool: its own, and those given to a tool that calls tools."""
+    given = call.call.input
+    if not isinstance(given, dict) or not any(tools_in(given)):
+        return frozenset((call.key,))
+    inner = [value for value in given.values() if isinstance(value, dict)]
+    return frozenset((call.key, *map(argument_key, inner or ({},))))
 
 
 def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
@@ -317,10 +379,10 @@ def of_uncalled(
     if not uncalled:
         return
     listed = tuple(tools)
-    for result in request_tool_results(decoded.messages(REQUEST)[-MOST:]):
+    for result in request_tool_results(newest_messages(decoded.messages(REQUEST))):
         one = uncalled.get(result.result.tool_call_id)
         words = text_for_model(result.result)
-        if one and (other := next((each for each in outcomes if _is_in_place(one, each, words)), None)):
+        if one and (other := next((each for each in outcomes[-_NEAR:] if _is_in_place(one, each, words)), None)):
             text = f"this is the result of {quote(other.tool)} in exchange {other.exchange + 1}"
             hint = f"{text}; the call in exchange {one.exchange + 1} is of {quote(one.call.name)}"
             yield make(decoded, WRONG_CALL, REQUEST, result.pointer, hint, severity=WARNING)

@@ -63,6 +63,9 @@ _PRINTED = regex.compile(
 _ESCAPED = regex.compile(r'["\n\\]')
 """Characters that are escaped in a string of JSON."""
 
+_NEAR = 256
+"""Outcomes before and behind one whose result may be told in its place."""
+
 _MOST_WRAPS = 3
 """Limit of JSON strings nested in one another."""
 
@@ -121,20 +124,27 @@ class OutcomeTexts:
         read = [(one, [text.strip() for text in texts_of(one.result) if text.strip()]) for one in self._outcomes]
         return [(one, texts, sum(map(len, texts))) for one, texts in read if texts]
 
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {one.exchange: place for place, (one, _, _) in enumerate(self._texts)}
+
     def told_instead(self, words: str, outcome: ToolOutcome) -> ToolOutcome | None:
-        """The first other outcome whose result the words are, if they are not that of this one.
+        """The first other outcome near this one whose result the words are, if they are not that of this one.
 
         The words are a result's if they have all of its texts, and those are long enough to be no one else's.
         """
         stripped = words.strip()
-        told = (
-            one
-            for one, texts, size in self._texts
-            if (size >= _SHORT or stripped in texts) and all(text in words for text in texts)
-        )
-        first = next(told, None)
-        is_own = first is outcome or any(one is outcome for one in told)
-        return None if is_own else first
+        own = self._places.get(outcome.exchange)
+        if own is not None and _tells(words, stripped, *self._texts[own][1:]):
+            return None
+        first = max(0, (own or 0) - _NEAR)
+        near = self._texts[first : first + 2 * _NEAR]
+        told = (one for one, texts, size in near if one is not outcome and _tells(words, stripped, texts, size))
+        return next(told, None)
+
+
+def _tells(words: str, stripped: str, texts: Sequence[str], size: int) -> bool:
+    return (size >= _SHORT or stripped in texts) and all(text in words for text in texts)
 
 
 def of_told(

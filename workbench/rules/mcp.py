@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from workbench.chain import MOST_KNOWN, RequestToolResult, ToolLink, ToolLinks, request_tool_results
+from workbench.chain import (
+    MOST_KNOWN,
+    RequestToolResult,
+    ToolLink,
+    ToolLinks,
+    newest_messages,
+    request_tool_results,
+)
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, client_of, facts_of
@@ -53,9 +60,6 @@ from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpRequest, State, Summary
 
 __all__ = ["RULES", "ToolHops"]
-
-_NEWEST = 256
-"""Number of messages at the end of a request in which results are looked for."""
 
 
 class ToolHops:
@@ -284,7 +288,9 @@ class ToolHops:
         if outcome is None:
             return
         self._take_late_models(decoded)
-        if outer := self._calls.gateway_of(outcome) or self._links.passer_of(outcome, is_alone=not self._calls.pending):
+        if outer := self._calls.gateway_of(outcome) or self._links.passer_of(
+            outcome, is_alone=not self._calls.has_pending
+        ):
             yield from of_passed_on(decoded, outcome, outer)
             return
         self._links.take(outcome)
@@ -340,7 +346,7 @@ class ToolHops:
         ids = {one.call.id for one in self._calls.pending}
         found: dict[str, RequestToolResult] = {}
         known = 0  # results in a row that an earlier request had
-        for one in request_tool_results(decoded.messages(REQUEST)[-_NEWEST:]):
+        for one in request_tool_results(newest_messages(decoded.messages(REQUEST))):
             if not pointers and (not ids or known > MOST_KNOWN):
                 break
             known = 0 if one.is_newest or one.result.tool_call_id in ids else known + 1

@@ -42,7 +42,7 @@ class Approvals(NamedTuple):
 
 
 class HomeCopy(NamedTuple):
-    """A folder of settings whose place another takes for one run: a client that is told only where its home is.
+    """A folder of settings whose place another takes for one run: a client that knows only where its home is.
 
     Attributes:
         folder: its path, as in ``ServerFile``; the other has links to all that is in it, but for the file.
@@ -70,7 +70,7 @@ class ServerCopies(NamedTuple):
         withholds: it withholds variables of its own environment from a server, but for those that its entry names.
         key: member under which the servers are, in a file or a variable.
         merges: path of a file whose place the copy takes, so that its values are kept.
-        home: the folder whose place that of the copy takes; None if the client is told of the file itself.
+        home: the folder whose place that of the copy takes; None if the client knows the file by its path.
         arguments: of the client; ``{servers}`` is the path of the file.
         each: arguments for each member of an entry: ``{name}``, ``{key}`` and ``{json}`` are filled in.
         variables: of its environment: ``{servers}`` is the path of the file, or of the home, ``{json}`` its text.

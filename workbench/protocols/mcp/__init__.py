@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         is_named_first,
         server_of,
         tool_outcome,
+        tools_in,
     )
 else:
     __getattr__ = lazy(__name__)
@@ -123,4 +124,5 @@ __all__ = [
     "response_object",
     "server_of",
     "tool_outcome",
+    "tools_in",
 ]

@@ -7,6 +7,7 @@ refuse.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -16,7 +17,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import call_id_keys
 from workbench.protocols.mcp.channel import CANCELLED
-from workbench.protocols.mcp.http import request_object, response_object
+from workbench.protocols.mcp.http import request_object, response_message, response_object
 from workbench.wire import ExchangeKind, dumps, urls
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ToolOutcome:
         error: message of a JSON-RPC error; empty without one.
         began, ended: times, in seconds since the epoch; None if unknown.
         meta: ``_meta`` of the request; None without it.
+        size: bytes of the response.
     """
 
     exchange: int
@@ -55,6 +57,7 @@ class ToolOutcome:
     began: float | None = None
     ended: float | None = None
     meta: JsonValue = None
+    size: int = 0
 
     def is_within(self, outer: ToolOutcome) -> bool:
         """Another server's call began and ended this one while it was carried out itself: it is a gateway."""
@@ -91,8 +94,7 @@ class ToolOutcome:
         if is_named(name, self.tool):
             return (arguments,)
         given = arguments if isinstance(arguments, dict) else {}
-        names = (value for key, value in given.items() if isinstance(value, str) and _TOOL_KEY.fullmatch(key))
-        if not any(is_named(value, self.tool) for value in names):
+        if not any(is_named(value, self.tool) for value in tools_in(given)):
             return None
         inner = [value for value in given.values() if isinstance(value, dict)]
         return (inner[0] if len(inner) == 1 else {},)
@@ -103,6 +105,13 @@ class ToolOutcome:
             return self.call_id == call_id
         asked = self.asked_by(name, arguments)
         return asked is not None and argument_key(asked[0]) == argument_key(self.arguments)
+
+
+def tools_in(arguments: JsonValue) -> Iterator[str]:
+    """Names of tools that a tool which calls tools is given."""
+    for key, value in arguments.items() if isinstance(arguments, dict) else ():
+        if isinstance(value, str) and _TOOL_KEY.fullmatch(key):
+            yield value
 
 
 def argument_key(arguments: JsonValue) -> bytes:
@@ -134,6 +143,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
         exchange.started_at,
         exchange.started_at + exchange.duration if exchange.started_at and exchange.duration is not None else None,
         meta,
+        len(response_message(decoded)),
     )
 
 
