@@ -10,6 +10,7 @@ from workbench.tui.models.metrics import CACHED, PARTS, ChartRow
 from workbench.views.lines import plain
 from workbench.views.words import RATES, money, share_of
 
+SCALE = metrics.ChartScale(1.0)
 TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 
 
@@ -52,13 +53,13 @@ def test_rows_fit_and_say_what_is_not_known() -> None:
     ]
     for width in (60, 78, 200):
         for view in ("tokens", "cost"):
-            shown = [plain(metrics.row(item, view, metrics.most_of(items, view), width)) for item in items]
+            shown = [plain(metrics.row(item, view, metrics.scale_of(items, view, width), width)) for item in items]
             assert all(cells(text.rstrip()) <= width + 60 for text in shown)
             assert "it cannot be read" in shown[2] and "no exchange" in shown[3]
-        assert "no price known" in plain(metrics.row(items[1], "cost", 1.0, width))
-    assert "(not known)" in plain(metrics.row(items[4], "rates", 0, 78))
-    assert "no model responses to count" in plain(metrics.row(items[-2], "rates", 0, 78))
-    assert "0/2" in plain(metrics.row(items[-1], "rates", 0, 78))
+        assert "no price known" in plain(metrics.row(items[1], "cost", SCALE, width))
+    assert "(not known)" in plain(metrics.row(items[4], "rates", SCALE, 78))
+    assert "no model responses to count" in plain(metrics.row(items[-2], "rates", SCALE, 78))
+    assert "0/2" in plain(metrics.row(items[-1], "rates", SCALE, 78))
 
 
 def test_money_is_never_rounded_to_nothing() -> None:

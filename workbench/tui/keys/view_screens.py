@@ -146,7 +146,7 @@ MATRIX = (
 )
 
 LADDER = (
-    Key("ladder.pane", "tab,shift+tab", "pane", "pane", "next pane: calls, steps, schema", 3),
+    Key("ladder.pane", "tab,shift+tab", "pane", "pane", "next pane: calls, steps, schema, bytes", 3),
     *search_keys("ladder"),
     Key("ladder.back", "q,A", "back", "back", "go back to the session", 2),
 )

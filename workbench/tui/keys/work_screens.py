@@ -246,10 +246,10 @@ BRANCHES = (
         "mark",
         "mark",
         "mark this node to compare other nodes with it instead of with their parents",
-        3,
+        4,
     ),
-    Key("branches.name", "a,r", "name", "name", "name the branch; an empty name removes it", 4),
-    Key("branches.fold", "o", "fold", "fold", "show the requests of a what-if one by one or as one row", 6),
+    Key("branches.name", "a,r", "name", "name", "name the branch; an empty name removes it", 6),
+    Key("branches.fold", "o", "fold", "fold", "show the requests of a what-if one by one or as one row", 8),
     Key("branches.undo", "u", "undo", "undo", "go to the parent", 5),
     Key(
         "branches.pane",
@@ -259,7 +259,7 @@ BRANCHES = (
         "next pane: tree, changes in meaning, changes in bytes",
         7,
     ),
-    Key("branches.send", "s", "send", "send", "send the request under the cursor", 8),
+    Key("branches.send", "s", "send", "send", "send the request under the cursor", 3),
     *search_keys("branches", 9),
     Key("branches.back", "q,B", "back", "back", "go back", 2),
 )

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
     from workbench.rules import Inspector
 
+DEEPEST = 15
+"""Cells of tree lines from which on a chain is not indented."""
+
 LABEL = 11
 """Cells of a verdict or status."""
 
@@ -41,7 +44,7 @@ def title_with_branch(title: Line, branch: str) -> Line:
 
 
 def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list[Branch]:
-    """Rows of the branch tree of an exchange. A chain of single children is not indented.
+    """Rows of the branch tree of an exchange. Far down, single children are not indented further.
 
     Args:
         opened: ids of the nodes whose trials are expanded, each in a row below the row of the group.
@@ -52,7 +55,7 @@ def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list
         row, inner = left.pop()
         found.append(row)
         below = _below(workspace, row, opened)
-        if len(below) == 1 and not (row.trials or below[0].trials):
+        if len(below) == 1 and len(inner) >= DEEPEST and not (row.trials or below[0].trials):
             left.append((below[0]._replace(stem=inner), inner))
             continue
         for number, each in reversed(list(enumerate(below))):
@@ -122,7 +125,7 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
         Span("● " if is_here else "○ ", "accent strong" if is_here else "muted"),
         *_verdict_line(node, verdict),
         Span(f"{node.name}  " if node.name else "", "accent strong"),
-        Span(node.title, "strong" if is_here else ""),
+        Span(node.title.removesuffix(f" → {_status(node)}"), "strong" if is_here else ""),
         Span(f"  {moment(node)}", "muted"),
     )
 
@@ -130,11 +133,14 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
 def _verdict_line(node: BranchNode, verdict: str | None) -> Line:
     """HTTP status of a node that was sent or recorded; verdict of the contract for others."""
     sign, style = REQUEST_SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
-    response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))
-    status = str(response.status) if response and response.status else "no status"
-    return line(Span("✓ ", "ok") if is_accepted(node) else Span("✗ ", "error"), Span(f"{status} ", "", LABEL))
+    return line(Span("✓ ", "ok") if is_accepted(node) else Span("✗ ", "error"), Span(f"{_status(node)} ", "", LABEL))
+
+
+def _status(node: BranchNode) -> str:
+    response = node.compact.bare.response
+    return str(response.status) if response and response.status else "no status"
 
 
 def against(node: BranchNode) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,8 +46,10 @@ CACHED = "│"
 LABEL = 26
 """Columns of a session's name, at most."""
 
-TURN = 8
-"""Columns of a turn's."""
+TURN, SIDE = 8, 12
+"""Columns of a turn's; where turns of side conversations are named."""
+
+SIDE_WORD = " side"
 
 ROOMY = 50
 """Columns of a row that has a column for cached tokens."""
@@ -64,6 +67,7 @@ class ChartRow(NamedTuple):
     Attributes:
         label: text in front of the bar.
         tokens: number of tokens for each of ``PARTS``.
+        is_side: the turn is of another conversation than most turns.
         session: number of the session; None if the row is no session.
         turn: number of the turn in it; None if the row is no turn.
     """
@@ -73,6 +77,7 @@ class ChartRow(NamedTuple):
     cached: int = 0
     dollars: float | None = None
     is_counted: bool = True
+    is_side: bool = False
     session: int | None = None
     turn: int | None = None
     group: Counts | None = None
@@ -87,13 +92,20 @@ class ChartRow(NamedTuple):
 
 def of_turns(session: int, costs: Costs) -> list[ChartRow]:
     """A row for each turn."""
-    made = []
-    for number, turn in enumerate(costs.turns):
-        label = f"{turn.index + 1:>5}"
-        made.append(
-            ChartRow(label, _tokens(turn), turn.cache_read, turn.dollars, turn.is_counted, session=session, turn=number)
+    longest = Counter(turn.conversation for turn in costs.turns).most_common(1)
+    return [
+        ChartRow(
+            f"{turn.index + 1:>5}{SIDE_WORD if (is_side := turn.conversation != longest[0][0]) else ''}",
+            _tokens(turn),
+            turn.cache_read,
+            turn.dollars,
+            turn.is_counted,
+            is_side,
+            session,
+            number,
         )
-    return made
+        for number, turn in enumerate(costs.turns)
+    ]
 
 
 def of_sessions(session_metrics: Sequence[SessionMetrics]) -> list[ChartRow]:
@@ -190,57 +202,72 @@ def _fill(pieces: Sequence[Line], width: int) -> list[Line]:
 # Rows.
 
 
-def head(view: str, is_session: bool, width: int) -> Line:
+class ChartScale(NamedTuple):
+    """What the rows of a chart have in common.
+
+    Attributes:
+        most: value of the longest bar.
+        label: columns of the labels.
+        has_cache: there is a column for cached tokens.
+    """
+
+    most: float = 0.0
+    label: int = LABEL
+    has_cache: bool = False
+
+
+def scale_of(items: Sequence[ChartRow], view: str, width: int) -> ChartScale:
+    """The scale for the rows of a view; a narrow one has no column for cached tokens, which its bars mark."""
+    values = [(item.dollars or 0.0) if view == "cost" else float(sum(item.tokens)) for item in items]
+    is_session = any(item.turn is not None for item in items)
+    turn = SIDE if any(item.is_side for item in items) else TURN
+    has_cache = width >= ROOMY and any(item.cached for item in items)
+    return ChartScale(max(values, default=0.0), turn if is_session else min(LABEL, width // 2), has_cache)
+
+
+def head(view: str, is_session: bool, scale: ChartScale) -> Line:
     """The names of the columns."""
-    label = "exchange" if is_session else "session"
-    first = _label(is_session)
     if view == "rates":
         return ()
-    if view == "tokens":
-        numbers = _numbers("prompt", "cached", "output", width - first)
-    else:
-        numbers = f"{'cost':>12}{'tokens':>12}"
-    return line(Span(f"  {label}", "muted", first + 2), Span(numbers, "muted", -(width - first)))
+    numbers = _numbers("prompt", "cached", "output", scale) if view == "tokens" else f"{'cost':>9}{'tokens':>10}  "
+    return line(Span(f"  {'exchange' if is_session else 'session'}", "muted", scale.label + 2), Span(numbers, "muted"))
 
 
-def _label(is_session: bool) -> int:
-    return TURN if is_session else LABEL
-
-
-def row(item: ChartRow, view: str, most: float, width: int) -> Line:
-    """A row of a chart. ``most``: the value that fills the width."""
+def row(item: ChartRow, view: str, scale: ChartScale, width: int) -> Line:
+    """A row of a chart: its label, its numbers, its bar."""
     if item.rate and item.group:
         return _rate_row(item, item.rate, item.group, width)
     if item.group:
         return _group_row(item.label, item.group)
-    first = _label(item.turn is not None)
-    label = (Span(item.label, "strong", first - 1), Span(" "))
+    label = (Span(item.label, "muted" if item.is_side else "strong", scale.label - 1), Span(" "))
     if item.trouble:
         return (*label, Span(f"? {item.trouble}", "muted"))
     if not sum(item.tokens):
         return (*label, Span("no exchange with a model response", "muted"))
     chart = _token_row if view == "tokens" else _cost_row
-    return (*label, *chart(item, most, width - first))
+    return (*label, *chart(item, scale, width - scale.label))
 
 
-def _token_row(item: ChartRow, most: float, width: int) -> Line:
+def _token_row(item: ChartRow, scale: ChartScale, width: int) -> Line:
     sign = "" if item.is_counted else "~"
     cached = f"{item.cached:,}" if item.cached else "-"
-    numbers = _numbers(f"{sign}{item.prompt:,}", cached, f"{sign}{item.tokens[-1]:,}", width)
-    return (*token_bar(item.tokens, item.cached, int(most), max(4, width - len(numbers))), Span(numbers))
+    numbers = _numbers(f"{sign}{item.prompt:,}", cached, f"{sign}{item.tokens[-1]:,}", scale)
+    return (Span(numbers), *token_bar(item.tokens, item.cached, int(scale.most), max(4, width - len(numbers))))
 
 
-def _numbers(prompt: str, cached: str, output: str, width: int) -> str:
-    """Numbers of a row in their columns; a narrow row has no column for cached tokens, which its bar marks."""
-    return f"{prompt:>10}{cached:>10}{output:>9}" if width >= ROOMY else f"{prompt:>8}{output:>8}"
+def _numbers(prompt: str, cached: str, output: str, scale: ChartScale) -> str:
+    """Numbers of a row in their columns."""
+    return f"{prompt:>8}{f'{cached:>9}' if scale.has_cache else ''}{output:>8}  "
 
 
-def _cost_row(item: ChartRow, most: float, width: int) -> Line:
+def _cost_row(item: ChartRow, scale: ChartScale, width: int) -> Line:
     tokens = f"{'' if item.is_counted else '~'}{sum(item.tokens):,}"
+    price = "-" if item.dollars is None else money(item.dollars)
+    numbers = Span(f"{price:>9}{tokens:>10}  ")
     if item.dollars is None:
-        return (Span("no price known for this model", "muted", max(4, width - 24)), Span(f"{'-':>12}{tokens:>12}"))
-    share = item.dollars / most if most else 0.0
-    return (*plain_bar(share, max(4, width - 24), "warning"), Span(f"{money(item.dollars):>12}{tokens:>12}"))
+        return (numbers, Span("no price known for this model", "muted"))
+    share = item.dollars / scale.most if scale.most else 0.0
+    return (numbers, *plain_bar(share, max(4, width - len(numbers.text)), "warning"))
 
 
 def _rate_row(item: ChartRow, rate: Rate, counts: Counts, width: int) -> Line:
@@ -249,8 +276,8 @@ def _rate_row(item: ChartRow, rate: Rate, counts: Counts, width: int) -> Line:
     if not whole:
         return line(label, Span("no model responses to count", "muted"))
     numbers = f"{part:,}/{whole:,}"
-    bar = plain_bar(part / whole, max(4, width - RATE - 24), rate.style)
-    return (label, *bar, Span(f"{numbers:>14}", "strong"), Span(f"{part / whole:>7.0%}"))
+    bar = plain_bar(part / whole, max(4, width - RATE - 22), rate.style)
+    return (label, Span(f"{numbers:>11}", "strong"), Span(f"{part / whole:>6.0%}  "), *bar)
 
 
 def _group_row(name: str, counts: Counts) -> Line:
@@ -258,13 +285,6 @@ def _group_row(name: str, counts: Counts) -> Line:
     told = f"{count(counts.exchanges, 'exchange')} · {count(counts.calls, 'call')} · {sign}{counts.prompt:,} tokens in"
     cost = f" · {money(counts.dollars)}" if counts.dollars else ""
     return line(Span(f"{name}  ", "accent strong"), Span(f"{told}, {sign}{counts.output:,} out{cost}", "muted"))
-
-
-def most_of(items: Sequence[ChartRow], view: str) -> float:
-    """Value of the longest bar."""
-    if view == "cost":
-        return max((item.dollars or 0.0 for item in items), default=0.0)
-    return float(max((sum(item.tokens) for item in items), default=0))
 
 
 # What is below.
@@ -317,7 +337,7 @@ def _parts(item: ChartRow, width: int) -> Iterator[Line]:
             Span(f"  {part.name}", "", 11),
             Span(f"{tokens:,} ", "strong" if tokens else "muted", -10),
             Span(part.sign * length, part.style, room + 1),
-            Span(part.text, "muted"),
+            Span(part.text if room + cells(part.text) + 24 <= width else "", "muted"),
         )
 
 
@@ -346,7 +366,7 @@ def progress_line(session_metrics: Sequence[SessionMetrics], going: str, date: s
     tokens = sum(one.costs.total for one in read)
     known = [one.costs.dollars for one in read if one.costs.dollars is not None]
     turns = sum(len(one.costs.turns) for one in read)
-    cost = f" · {money(sum(known))} at list prices of {date}" if known else ""
+    cost = f" · {money(sum(known))} · list prices of {date}" if known else ""
     of = f"{count(len(read), 'session')} · " if len(session_metrics) != 1 else ""
     return line(
         Span(f" {going} · " if going else " ", "accent strong"),

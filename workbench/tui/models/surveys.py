@@ -94,7 +94,7 @@ class GroupColumns(NamedTuple):
     meaning: int
 
 
-_FEWEST = 24
+_FEWEST = 60
 """Columns from which on the meaning of a rule is shown in its row."""
 
 
@@ -157,9 +157,19 @@ def sparkline(numbers: Sequence[int], width: int) -> str:
     return "".join(" " if not n else BARS[min(len(BARS) - 1, n * len(BARS) // (most + 1))] for n in shown)
 
 
-def place_line(place: FailurePlace, root: str, width: int) -> Line:
+def _name(place: FailurePlace, root: str) -> str:
+    """The name of an object below the root."""
+    return visible(place.object.uri.removeprefix(root.rstrip("/") + "/"))
+
+
+def name_room(places: Sequence[FailurePlace], root: str, width: int) -> int:
+    """Columns for the names of objects in a list of this width."""
+    return min(max(width // 2, 12), max((cells(_name(place, root)) for place in places), default=0))
+
+
+def place_line(place: FailurePlace, root: str, room: int, width: int) -> Line:
     """An object in one line, which may be longer than the screen: its name below the root, and where it fails."""
-    name, room = visible(place.object.uri.removeprefix(root.rstrip("/") + "/")), max(width // 2, 12)
+    name = _name(place, root)
     return line(
         Span(f" exchange {place.exchange + 1:,}", "muted", 14),
         Span(clip_start(name, room).ljust(room) if width >= ROOMY else name),
@@ -175,10 +185,22 @@ def _meaning(rule: str) -> str:
     return pages.page(rule).summary if rule in pages.slugs() else ""
 
 
-def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> list[Line]:
-    """The meaning of a group's rule, and its weeks as numbers."""
+def about(rule: str) -> list[str]:
+    """Text about a rule: what it is, why it matters, usual causes, what to do; empty for one of another version."""
+    from workbench.contracts import pages
+
+    if rule not in pages.slugs():
+        return []
+    page = pages.page(rule)
+    causes = ("", "Usual causes", *(f"  {cause}" for cause in page.look_for)) if page.look_for else ()
+    return [page.what, "", "Why it matters", f"  {page.why}", *causes, "", "What to do", f"  {page.fix}"]
+
+
+def details(group: FailureGroup | None, weeks: Sequence[str], width: int, *, has_meaning: bool) -> list[Line]:
+    """The meaning of a group's rule, where nothing else says it, and its weeks as numbers."""
     if group is None:
         return []
     told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
     words = f"findings per week: {'; '.join(told)}" if told else "the exchanges have no timestamps"
-    return [line(Span(f" {_meaning(group.rule)}")), line(Span(clip(f" {words}", width), "muted"))]
+    meaning = [line(Span(f" {_meaning(group.rule)}"))] if has_meaning else []
+    return [*meaning, line(Span(clip(f" {words}", width), "muted"))]

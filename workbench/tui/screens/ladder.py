@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import getters
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import ladder
 from workbench.tui.models.ladder import LadderCall, LadderRung
+from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
@@ -68,7 +69,15 @@ class RungsPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class LadderSource(WorklistSource[LadderCall, "tuple[LadderRung, ...]"]):
+class ReadCall(NamedTuple):
+    """A call as it was read: its steps, and where it is in which body."""
+
+    rungs: tuple[LadderRung, ...]
+    body: bytes
+    spans: tuple[Range, ...]
+
+
+class LadderSource(WorklistSource[LadderCall, ReadCall]):
     """Finds the tool calls of an exchange, and parses their arguments step by step.
 
     Args:
@@ -85,7 +94,12 @@ class LadderSource(WorklistSource[LadderCall, "tuple[LadderRung, ...]"]):
         calls = [*_calls(decoded, declared), *_in_text(decoded, declared)]
         return [call._replace(findings=_about(decoded, call, findings)) for call in calls]
 
-    def judge(self, inspector: Inspector, subject: LadderCall) -> tuple[LadderRung, ...]:
+    def judge(self, inspector: Inspector, subject: LadderCall) -> ReadCall:
+        decoded = inspector.detail(self._index).decoded
+        body = decoded.request_text if subject.side == REQUEST else decoded.response_text
+        return ReadCall(self._rungs(subject), body, _spans(decoded, subject))
+
+    def _rungs(self, subject: LadderCall) -> tuple[LadderRung, ...]:
         from workbench.ir import ToolCallIR
         from workbench.toolcalls.arguments import steps
 
@@ -115,6 +129,7 @@ class LadderScreen(WorklistScreen):
     calls = getters.query_one("#calls", ListPane)
     rungs = getters.query_one("#rungs", RungsPane)
     schema = getters.query_one("#schema", BodyPane)
+    sent = getters.query_one("#sent", BodyPane)
 
     def __init__(
         self, ask: Callable[[Job], None], index: int, node_refs: Sequence[NodeRef], why_none: str, branch: str
@@ -129,8 +144,10 @@ class LadderScreen(WorklistScreen):
         with Container(id="sides"):
             with Container(id="choices"):
                 yield ListPane(id="calls")
+                yield BodyPane(id="sent")
+            with Container(id="steps"):
+                yield RungsPane(id="rungs")
                 yield BodyPane(id="schema")
-            yield RungsPane(id="rungs")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -141,6 +158,7 @@ class LadderScreen(WorklistScreen):
         self.calls.title(line(" Calls "))
         self.rungs.title(line(" Steps "))
         self.schema.title(line(" Schema "))
+        self.sent.title(line(" Bytes of the call "))
         self.calls.focus()
         self.worklist.begin()
 
@@ -168,17 +186,24 @@ class LadderScreen(WorklistScreen):
 
     def _call_line(self, item: int) -> Line:
         work = self.worklist
-        return ladder.subject_line(work.subjects[item], work.judgements.get(item)) if work.subjects else ()
+        read = work.judgements.get(item)
+        return ladder.subject_line(work.subjects[item], read and read.rungs) if work.subjects else ()
 
     def _show_call(self) -> None:
-        subject, rungs = self.worklist.subject, self.worklist.judgement
+        subject, read = self.worklist.subject, self.worklist.judgement
         self._show_schema(subject)
+        self._show_bytes(read)
         if subject is None:
             self.rungs.show(None, (), "")
             return
-        why = self.worklist.why_none("parsing …") if rungs is None else "the input is free text; nothing to parse"
-        self.rungs.show(subject, rungs or (), why)
+        why = "the input is free text; nothing to parse" if read else self.worklist.why_none("parsing …")
+        self.rungs.show(subject, read.rungs if read else (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
+
+    def _show_bytes(self, read: ReadCall | None) -> None:
+        if read is None or read.body is not self.sent.body:
+            self.sent.show(read.body if read else b"", why=self.worklist.why_none("reading …"))
+        self.sent.mark_range(read.spans if read else ())
 
     def _show_schema(self, subject: LadderCall | None) -> None:
         """Show the declared schema of a call's tool, unless it is shown."""
@@ -204,12 +229,7 @@ class LadderScreen(WorklistScreen):
             return
 
         def find(decoded: DecodedExchange) -> SessionSpot | None:
-            message = decoded.messages(subject.side)[subject.ref.message]
-            part = message.parts[subject.ref.part]
-            piece = (subject.found.start, subject.found.end) if subject.found else None
-            whole = decoded.place_of(subject.side, message, part)
-            place = decoded.place_within(subject.side, message, part, "text", piece) if piece else whole
-            spans = place.spans or whole.spans
+            spans = _spans(decoded, subject)
             return SessionSpot(index, subject.side, spans[0][0]) if spans else None
 
         self.worklist.leave_for(find)
@@ -217,9 +237,20 @@ class LadderScreen(WorklistScreen):
     # Keys.
 
     def action_pane(self) -> None:
-        panes: list[LineView] = [self.calls, self.rungs, self.schema]
+        all_panes: list[LineView] = [self.calls, self.rungs, self.schema, self.sent]
+        panes = [pane for pane in all_panes if pane.display]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(at + 1) % len(panes)].focus()
+
+
+def _spans(decoded: DecodedExchange, subject: LadderCall) -> tuple[Range, ...]:
+    """Where a call is in the body of its side; of a call in text the text."""
+    message = decoded.messages(subject.side)[subject.ref.message]
+    part = message.parts[subject.ref.part]
+    piece = (subject.found.start, subject.found.end) if subject.found else None
+    whole = decoded.place_of(subject.side, message, part)
+    place = decoded.place_within(subject.side, message, part, "text", piece) if piece else whole
+    return tuple(place.spans or whole.spans)
 
 
 def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:

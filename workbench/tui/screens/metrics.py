@@ -97,7 +97,7 @@ class MetricsScreen(Screen["int | None"]):
         self.by = GROUPS[0]
         self.session_number: int | None = 0 if session else None
         self.items: list[ChartRow] = []
-        self._most = 0.0
+        self._scale = metrics.ChartScale()
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -156,14 +156,14 @@ class MetricsScreen(Screen["int | None"]):
     def _show_chart(self) -> None:
         width = self.chart.text_width
         self.items = self._make_items()
-        self._most = metrics.most_of(self.items, self.view)
+        self._scale = metrics.scale_of(self.items, self.view, width)
         legend = metrics.legend(self.view, width)
         if self.view == "rates":
             legend = [(*legend[0], *line(f"; by {self.by}"))]
         bar = self.query_one("#legend", Bar)
         bar.styles.height = len(legend)
         bar.show(legend)
-        self.query_one("#columns", Bar).show([metrics.head(self.view, self.session_number is not None, width)])
+        self.query_one("#columns", Bar).show([metrics.head(self.view, self.session_number is not None, self._scale)])
         self.chart.show(len(self.items), self._row, self._why_none())
         self._show_below()
 
@@ -192,7 +192,7 @@ class MetricsScreen(Screen["int | None"]):
         return "no model response in this session: no cost"
 
     def _row(self, item: int) -> Line:
-        return metrics.row(self.items[item], self.view, self._most, self.chart.text_width)
+        return metrics.row(self.items[item], self.view, self._scale, self.chart.text_width)
 
     def _show_below(self) -> None:
         item = self.items[self.chart.cursor] if self.items else None

@@ -19,6 +19,7 @@ from workbench.tui.host import host_of
 from workbench.tui.models import surveys
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.text import TextPane
 from workbench.tui.screens.worklist import ListPane
 from workbench.views import Line, Span, line
 
@@ -51,11 +52,13 @@ class SurveyScreen(Screen[None]):
         self.group: FailureGroup | None = None
         self.places: list[FailurePlace] = []
         self.columns = surveys.columns((), (), 80)
+        self.name_room, self._about = 0, ""
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         yield Bar(id="columns")
         yield ListPane(id="listing")
+        yield TextPane(id="about")
         yield Bar(id="below")
         yield Bar(id="status")
         yield KeyBar(id="keys")
@@ -105,6 +108,8 @@ class SurveyScreen(Screen[None]):
         else:
             title = f" {self.group.rule} · {visible(self.group.name or '–')}"
             self.query_one("#columns", Bar).show([line(Span(title, "strong"))])
+            root = str(self.found.commit.about["root"])
+            self.name_room = surveys.name_room(self.places, root, self.listing.text_width)
             self.listing.show(len(self.places), self._place_line, "reading the places …")
         self._show_below()
 
@@ -115,12 +120,18 @@ class SurveyScreen(Screen[None]):
     def _place_line(self, item: int) -> Line:
         assert self.found is not None
         root = str(self.found.commit.about["root"])
-        return surveys.place_line(self.places[item], root, self.listing.text_width)
+        return surveys.place_line(self.places[item], root, self.name_room, self.listing.text_width)
 
     def _show_below(self) -> None:
         found = self.found
         group = self.group or (found.groups[self.listing.cursor] if found and found.groups else None)
-        self.query_one("#below", Bar).show(surveys.details(group, found.weeks if found else (), self.size.width))
+        has_room, weeks = self.has_class("-tall"), found.weeks if found else ()
+        self.query_one("#below", Bar).show(surveys.details(group, weeks, self.size.width, has_meaning=not has_room))
+        if group and has_room and group.rule != self._about:
+            self._about = group.rule
+            about = self.query_one("#about", TextPane)
+            about.title(line(f" About {group.rule} "))
+            about.show(surveys.about(group.rule))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if self.group is None and self.found and self.listing.cursor < len(self.found.groups):
