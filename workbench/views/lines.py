@@ -78,10 +78,14 @@ def behind(head: Line, more: Line, width: int) -> Line:
     return (*spans, Span("  "), *more)
 
 
+MOST_EMPTY = 30
+"""Columns at the end of a line that are left empty rather than a fact is cut, at most."""
+
+
 def whole_facts(of: Line, width: int) -> Line:
     """A line of facts, without its last ones if not all fit: a fact is not cut in its middle.
 
-    Facts are separated by `` · `` or two spaces. A first fact of more than half of the width is cut when painted.
+    Facts are separated by `` · `` or two spaces. A fact that would leave much of the line empty is cut when painted.
     """
     from workbench.safetext import cells, visible
 
@@ -90,7 +94,7 @@ def whole_facts(of: Line, width: int) -> Line:
         return of
     text = visible(text)[: width - 1]
     end = max(text.rfind(" · "), text.rfind("  "))
-    return of if end < width // 2 else (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
+    return of if end < max(width // 2, width - MOST_EMPTY) else (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
 
 
 def strip_ends(of: Line) -> Line:

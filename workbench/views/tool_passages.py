@@ -110,8 +110,10 @@ def passage_words(link: ToolLink, width: int) -> list[Line]:
 
 
 def passage_facts(passage: ToolPassage) -> Iterator[Line]:
-    """Exchanges, sizes and time of a passage, and each part that is lost."""
+    """Each part of a passage that is lost, then exchanges, sizes and time."""
     link = passage.link
+    for part in link.lost:
+        yield line(Span("! ", "warning"), Span(f"{part.pointer}", "strong"), Span(f"  {_missing(part)}"))
     delay = "" if passage.seconds is None else f" in {duration(passage.seconds)}"
     sizes = f"{size(len(passage.sent))} sent, {size(len(passage.received))} received{delay}"
     where = (
@@ -120,8 +122,6 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
     )
     yield line(Span(f"{where}: {size(len(passage.result))}", "muted"))
     yield line(Span(f"matched {link.how}", "muted" if link.is_stated else "warning"))
-    for part in link.lost:
-        yield line(Span("! ", "warning"), Span(f"{part.pointer}", "strong"), Span(f"  {_missing(part)}"))
 
 
 def _missing(part: LostPart) -> str:

@@ -39,6 +39,9 @@ LEAST_COLUMN = 40
 MOST_ROWS = 2000
 """Ranges or events shown of one side, at most."""
 
+STATUS = "/status"
+"""Pseudo-pointer of the status of a response."""
+
 LINE = "/line"
 """Pseudo-pointer of the request line: method, path and query."""
 
@@ -159,8 +162,15 @@ def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
     meant = " · same meaning" if turn.is_same_meaning else ""
-    span = Span(f"{sign} first divergence: {damage_words(first.kind)}{meant}", style)
-    return line(span, Span(_where(turn, first, alone=alone), "muted"))
+    span = Span(f"first divergence: {damage_words(first.kind)}{meant}", style)
+    return line(Span(f"{sign} ", style), *_status(turn), span, Span(_where(turn, first, alone=alone), "muted"))
+
+
+def _status(turn: ComparedTurn) -> Iterator[Span]:
+    """How the status differs: what a person looks for first."""
+    for damage in turn.damages:
+        if STATUS in (damage.at, damage.was):
+            yield Span(f"status {damage.words} · ", "error strong")
 
 
 def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
@@ -384,7 +394,7 @@ def sides_title(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedE
     indexes = (turn.before, turn.after)
     left, right = (_head(name, index) for name, index in zip((pairing.left, pairing.right), indexes, strict=True))
     if width < 2 * LEAST_COLUMN:
-        return line(" Both sides · ", Span(f"- {left}", "error"), Span(f"   + {right}", "ok"))
+        return line(" ", Span(f"- {left}", "error"), Span(f"   + {right}", "ok"))
     room = _column_width(width)
     told = [clip(f"{name}{_sizes(one)}", room) for name, one in zip((left, right), decoded, strict=True)]
     return line(Span(told[0], "", room + MARGIN), Span(" │ ", "muted"), Span(told[1]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip, visible
 from workbench.tui.models.signs import PROVISIONAL
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import (
     SEVERITY_GLYPH,
     Line,
@@ -34,12 +35,19 @@ QUOTED = "provider error: "
 """Words in the evidence before a quotation of the response, which has a line of its own below."""
 
 
-def finding_line(finding: Finding, *, is_open: bool, is_provisional: bool = False) -> Line:
-    """A finding in one line, with its message; with its place instead if the message is shown below."""
+def finding_line(
+    finding: Finding, *, is_open: bool, is_provisional: bool = False, is_narrow: bool = False
+) -> Line:
+    """A finding in one line, with its message; with its place instead if the message is shown below.
+
+    Args:
+        is_narrow: the sign alone shows the severity.
+    """
     style = finding.severity.value
     rest = Span(where(finding), "muted") if is_open else Span(finding.message)
     return line(
-        Span(f"{SEVERITY_GLYPH[finding.severity]} {finding.severity}", f"{style} strong", 10),
+        Span(f"{SEVERITY_GLYPH[finding.severity]} ", f"{style} strong"),
+        Span("" if is_narrow else finding.severity, f"{style} strong", 0 if is_narrow else 8),
         Span(f"{finding.rule}  ", "strong"),
         Span(f"{finding.side} {exchange_range(finding)}  ", "accent"),
         Span(f"{PROVISIONAL}  " if is_provisional else "", "warning"),
@@ -159,6 +167,9 @@ def first_break(findings: Sequence[Finding]) -> int | None:
 LOOKING = "searching for a repair …"
 """Shown in place of repairs until they are known."""
 
+HANG = 4
+"""Columns before the further lines of a text with a label, in a narrow list."""
+
 LABEL = 12
 """Columns of the label before the lines of a finding."""
 
@@ -191,13 +202,20 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     best, more = repairs[0], len(repairs) - 1
     made = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
     others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {CHECKED}"
-    return made + [line(Span("", "", LABEL), *text) for text in wrap(others, width - LABEL, "muted")]
+    return made + wrap(others, width, "muted", indent=LABEL if width >= ROOMY else HANG)
 
 
 def labelled_lines(
     label: str, text: str, width: int, style: str = "", most: int = 1000, *, has_links: bool = False
 ) -> list[Line]:
-    """A wrapped text with a label before its first line; ``has_links`` for texts of our own."""
+    """A wrapped text with a label before its first line; ``has_links`` for texts of our own.
+
+    Its further lines begin below the first, in a narrow list below the label.
+    """
+    if width < ROOMY and text:
+        (begun, *_), *more = wrap(f"{label}  {text}", width - HANG, style, most=most)
+        first = line(Span(f"  {label}", "muted"), begun._replace(text=begun.text[len(label) :]))
+        return [first, *(line(Span("", "", HANG), *words) for words in more)]
     told = wrap(text, width - LABEL, style, most=most)
     told = link_addresses(told, text) if has_links else told
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]

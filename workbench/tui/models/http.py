@@ -67,6 +67,7 @@ class HttpContent(PaneContent):
 
     needs_selection = False
     hangs = True
+    open_at_first = frozenset({1})  # the URL: what the pane is opened for most often
 
     def __init__(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view

@@ -124,10 +124,8 @@ def _part_spans(node: OutlineNode, style: str) -> Line:
         case ToolResultIR(tool_call_id=call_id, is_error=is_error):
             word = "failed" if is_error else "result"
             return line(Span(word, "error" if is_error else style, _WORD), " ", *text, *_id(call_id))
-        case Reasoning(text=said, data=data):
-            hidden = said is None and data is not None
-            shown = line(Span("not readable (encrypted)", "muted")) if hidden else text
-            return line(Span("reasoning", style, _WORD), " ", *(_EMPTY if said == "" else shown))
+        case Reasoning() as reasoning:
+            return line(Span("reasoning", style, _WORD), " ", *_reasoning_text(reasoning, text))
         case Media(kind=kind, media_type=media_type):
             return line(Span(kind, style, _WORD), " ", Span(f"{media_type or ''} ", "muted"), *text)
         case Opaque(type=kind):
@@ -135,6 +133,15 @@ def _part_spans(node: OutlineNode, style: str) -> Line:
         case Text(text=""):
             text = _EMPTY
     return line(Span("text", style or "muted", _WORD), " ", *text)
+
+
+def _reasoning_text(reasoning: Reasoning, text: Line) -> Line:
+    """The text of reasoning; if it has none, what there is of it instead."""
+    if reasoning.text is None and reasoning.data is not None:
+        return line(Span("not readable (encrypted)", "muted"))
+    if not reasoning.text and reasoning.signature:
+        return line(Span(f"signature, {count(len(reasoning.signature), 'character')}", "muted"))
+    return _EMPTY if reasoning.text == "" else text
 
 
 def _name_text(name: str | None) -> str:

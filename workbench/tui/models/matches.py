@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tabs import ROOMY
@@ -10,6 +10,7 @@ from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Match
+    from workbench.contracts.pages import Page
 
 UNKNOWN = (
     "No rule matches this error message.",
@@ -17,7 +18,7 @@ UNKNOWN = (
     "own error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "all rules; a pasted error text lists those that fit"
+EMPTY = "all rules, those with the most known error texts first"
 
 
 class RuleMatch(NamedTuple):
@@ -48,12 +49,22 @@ def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"
         made.append(RuleMatch(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
-    return made
+    return _merge(made)
 
 
-def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
-    """Every rule, shown while there is no text."""
-    return [RuleMatch(rule, summary, page=rule) for rule, summary in summaries.items()]
+def _merge(rule_matches: Sequence[RuleMatch]) -> list[RuleMatch]:
+    """One match for each rule, in the order of the first ones, with what each said."""
+    merged: dict[str, RuleMatch] = {}
+    for one in rule_matches:
+        first = merged.setdefault(one.rule, one)
+        if one.said not in first.said:
+            merged[one.rule] = first._replace(said=f"{first.said}; also {one.said}")
+    return list(merged.values())
+
+
+def of_rules(rule_pages: Iterable[Page]) -> list[RuleMatch]:
+    """Rules by their pages, shown while there is no text."""
+    return [RuleMatch(page.slug, page.summary, page=page.slug) for page in rule_pages]
 
 
 def known_line(rule_match: RuleMatch, width: int) -> Line:

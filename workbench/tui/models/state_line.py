@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.chain import CallState, ReplayOutcome
 from workbench.contracts import Severity
@@ -19,9 +19,22 @@ _FAULTS = (Severity.ERROR, Severity.WARNING)
 _WAITING = {CallState.CLOSED, CallState.PENDING}
 
 
-def state_line(detail: Detail, request: str, width: int) -> Line:
-    """Reasoning, closure, verdict of the contract, and which request is shown; what does not fit is left out.
+class StatePart(NamedTuple):
+    """A fact in words, and in few words for a narrow window."""
 
+    text: str
+    style: str
+    short: str
+
+    def span(self, *, is_short: bool = False) -> Span:
+        """The fact as painted."""
+        return Span(self.short if is_short else self.text, self.style)
+
+
+def state_line(detail: Detail, request: str, width: int) -> Line:
+    """Reasoning, closure, verdict of the contract, and which request is shown.
+
+    Where there is no room what is right is said in fewer words, then the faults; what still does not fit is left out.
     Traffic with a tool server has a verdict alone: it belongs to no model and no contract.
 
     Args:
@@ -30,49 +43,53 @@ def state_line(detail: Detail, request: str, width: int) -> Line:
     parts = [_verdict(detail.row)]
     if not _is_of_tools(detail.row):
         parts = [_reasoning(detail.ledger), _closure(detail.closure), *parts]
-    said = [*parts, Span(request, "muted")] if request else parts
-    shown = said if _columns(said) <= width else _fitting(parts, width)
+    shown = [*(part.span() for part in parts), *([Span(request, "muted")] if request else [])]
+    if _columns(shown) > width:
+        shown = _fitting(parts, width)
     return tuple(span for part in shown for span in (Span("  " if part is not shown[0] else " "), part))
 
 
-def _columns(parts: Sequence[Span]) -> int:
-    return sum(cells(part.text) + 2 for part in parts) - 1
+def _columns(spans: Sequence[Span]) -> int:
+    return sum(cells(span.text) + 2 for span in spans) - 1
 
 
-def _fitting(parts: Sequence[Span], width: int) -> list[Span]:
-    """The parts for which there is room: the faults first, in the order in which all are shown."""
-    kept: list[Span] = []
-    for part in sorted(parts, key=lambda part: part.style not in _FAULTS):
-        if _columns([*kept, part]) <= width:
-            kept.append(part)
-    return [part for part in parts if part in kept]
+def _fitting(parts: Sequence[StatePart], width: int) -> list[Span]:
+    """The parts in words for which there is room: the faults first, in the order in which all are shown."""
+    spans = [part.span() for part in parts]
+    by_weight = sorted(range(len(parts)), key=lambda n: parts[n].style in _FAULTS)
+    for number in by_weight:
+        if _columns(spans) > width:
+            spans[number] = parts[number].span(is_short=True)
+    for number in by_weight:
+        if _columns([span for span in spans if span.text]) > width:
+            spans[number] = Span("")
+    return [span for span in spans if span.text]
 
 
-def _reasoning(ledger: Ledger) -> Span:
+def _reasoning(ledger: Ledger) -> StatePart:
     outcomes = Counter[str](
         entry.sent for entry in ledger.entries if entry.owed and entry.sent is not ReplayOutcome.SENT
     )
     if outcomes:
-        return Span(f"✗ reasoning {_numbers(outcomes)}", "error")
+        return StatePart(f"✗ reasoning {_numbers(outcomes)}", "error", "✗ reasoning")
     if any(entry.owed for entry in ledger.entries):
-        return Span(f"✓ reasoning {reasoning_summary(ledger)}", "ok")
+        return StatePart(f"✓ reasoning {reasoning_summary(ledger)}", "ok", "✓ reasoning")
     if ledger.came_in:
-        return Span(f"∴ {len(ledger.came_in)} new reasoning, none required", "reasoning")
-    return Span("· no reasoning required" if ledger.entries else "· no reasoning", "muted")
+        return StatePart(f"∴ {len(ledger.came_in)} new reasoning, none required", "reasoning", "∴ reasoning")
+    return StatePart("· no reasoning required" if ledger.entries else "· no reasoning", "muted", "· no reasoning")
 
 
-def _closure(closure: Closure) -> Span:
+def _closure(closure: Closure) -> StatePart:
     if not closure.lines:
-        return Span("· no tool calls", "muted")
+        return StatePart("· no tool calls", "muted", "· no calls")
     faults = Counter[str](call.state for call in closure.lines if call.state not in _WAITING)
     if faults:
-        return Span(f"✗ closure {_numbers(faults)}", "error")
+        return StatePart(f"✗ closure {_numbers(faults)}", "error", "✗ closure")
     pending = sum(call.state is CallState.PENDING for call in closure.lines)
-    return (
-        Span(f"○ {count(pending, 'call')} to answer next", "info")
-        if pending
-        else Span(f"✓ {closure_summary(closure)}", "ok")
-    )
+    if pending:
+        calls = count(pending, "call")
+        return StatePart(f"○ {calls} to answer next", "info", f"○ {calls}")
+    return StatePart(f"✓ {closure_summary(closure)}", "ok", "✓ closed")
 
 
 def _numbers(counted: Counter[str]) -> str:
@@ -84,12 +101,13 @@ def _is_of_tools(row: InspectedExchange) -> bool:
     return row.is_judged and row.conversation is None
 
 
-def _verdict(row: InspectedExchange) -> Span:
+def _verdict(row: InspectedExchange) -> StatePart:
     if not row.is_judged:
-        return Span("? not decoded", "warning")
+        return StatePart("? not decoded", "warning", "? not decoded")
     whose = "tool server" if _is_of_tools(row) else row.provider or "no contract"
     severities = Counter[Severity](finding.severity for finding in row.findings)
     for severity in (Severity.ERROR, Severity.WARNING):
         if severities[severity]:
-            return Span(f"{SEVERITY_GLYPH[severity]} {whose}: {count(severities[severity], severity)}", severity)
-    return Span(f"✓ {whose}: no findings", "ok")
+            words = f"{SEVERITY_GLYPH[severity]} {whose}"
+            return StatePart(f"{words}: {count(severities[severity], severity)}", severity, words)
+    return StatePart(f"✓ {whose}: no findings", "ok", f"✓ {whose}")

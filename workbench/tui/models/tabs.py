@@ -61,11 +61,15 @@ def tab_at(column: int, panes: Panes = PANES, focused: str = "", width: int = EN
 
 
 def _tabs(focused: str, panes: Panes, width: int) -> list[tuple[str, str]]:
-    """Id and text of each tab; where there is no room for all names only the focused one has its name."""
+    """Id and text of each tab; where there is no room for all names only the focused one and its next have one."""
     full = [(name, f" {digit} {words} ") for digit, (name, words) in enumerate(panes, 1)]
-    if 1 + sum(len(words) for _, words in full) <= width:
-        return full
-    return [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
+    made = [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
+    at = next((n for n, (name, _) in enumerate(panes) if name == focused), 0)
+    for n in sorted(range(len(full)), key=lambda n: abs(2 * (n - at) - 1)):
+        longer = [*made[:n], full[n], *made[n + 1 :]]
+        if 1 + sum(len(words) for _, words in longer) <= width:
+            made = longer
+    return made
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.safetext import clip
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
 from workbench.views import BLANK, REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
     from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
-NAME, NARROW_NAME = 27, 19
-"""Columns of a variant's name, and in a narrow list."""
+NAME, NARROW_NAME, TITLE = 27, 19, 40
+"""Columns of a variant's name, and in a narrow list; those of its title, in a list that has room for it."""
+
+LEAST_TITLED = 140
+"""Columns of a list that shows the titles of variants."""
 
 LEAST_CELL, MOST_CELL = 18, 60
 """Columns of an outcome, at least and at most."""
@@ -67,8 +71,8 @@ class VariantRows:
 
 
 def name_width(width: int) -> int:
-    """Columns of a variant's name; fewer in a narrow list."""
-    return NAME if width >= ROOMY else NARROW_NAME
+    """Columns of a variant's name and title; a narrow list shows the name only, in fewer columns."""
+    return NAME + TITLE * (width >= LEAST_TITLED) if width >= ROOMY else NARROW_NAME
 
 
 def room(width: int) -> int:
@@ -105,7 +109,7 @@ def row(
 ) -> Line:
     """A variant with its outcome at each target; True for an outcome that is still awaited."""
     style = "strong" if variant.request else "muted"
-    spans = [Span(variant.name, style, name_width(width) - 1), Span(" ")]
+    spans = [*_name(variant, style, width), Span(" ")]
     each = cell_width(width, shown)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
@@ -114,6 +118,12 @@ def row(
         lit = " lit" if n == chosen else ""
         spans += [Span(f"{sign} {words}", f"{shade}{lit}", each - 1), Span(" ")]
     return tuple(spans)
+
+
+def _name(variant: RequestVariant, style: str, width: int) -> Line:
+    if width < LEAST_TITLED:
+        return line(Span(variant.name, style, name_width(width) - 1))
+    return line(Span(variant.name, style, NAME), Span(clip(variant.title, TITLE - 2), "muted", TITLE - 1))
 
 
 def folded_line(number: int) -> Line:

@@ -170,6 +170,11 @@ class BodyPane(LineView):
         self._awaited = spans[0][0] if spans else None
         self._reveal()
 
+    def reveal(self, offset: int) -> None:
+        """Scroll to a byte as soon as it is laid out."""
+        self._awaited = offset
+        self._reveal()
+
     def _lay_out(self) -> None:
         self.bytes.clear()
         if self.body:

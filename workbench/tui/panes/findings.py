@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.tui.models import findings
+from workbench.tui.models.tabs import ROOMY
 from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
 from workbench.views import Line, wrap
@@ -88,7 +89,9 @@ class FindingsPane(Pane):
         finding = self.state.findings[item]
         is_provisional = self.state.is_provisional(finding.exchange)
         is_open = item == self.cursor or bool(self.lines_of.further.get(item))
-        return findings.finding_line(finding, is_open=is_open, is_provisional=is_provisional)
+        return findings.finding_line(
+            finding, is_open=is_open, is_provisional=is_provisional, is_narrow=width < ROOMY
+        )
 
     def further(self, item: int, width: int) -> list[Line]:
         finding = self.state.findings[item]

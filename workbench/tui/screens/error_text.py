@@ -132,7 +132,7 @@ class ErrorTextScreen(ModalScreen[None]):
             if text.strip():
                 known = matches.of_matches(error_texts.explain(text))
             else:
-                known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
+                known = matches.of_rules(sorted(map(pages.page, pages.slugs()), key=lambda page: -len(page.refusals)))
         except Exception as error:
             trouble = f"cannot read the rules: {in_words(error)}"
         if not get_current_worker().is_cancelled:

@@ -119,6 +119,8 @@ class PassagesScreen(WorklistScreen):
         self.entitle(line(Span(f" Tool results around exchange {self.index + 1}", "strong"), Span(words, "muted")))
         self.results.show(len(links), lambda item: passage_line(links[item]), self.worklist.trouble or NONE)
         self.set_class(not links, "-none")
+        if not links:
+            self.query_one("#keys", KeyBar).show_keys([key for key in keys.PASSAGES if key.word == "back"])
         self.results.move_to(self._first(links), center=True)
         self._show_passage()
 
@@ -145,6 +147,8 @@ class PassagesScreen(WorklistScreen):
         lost = passage.lost if passage else ()
         self.returned.show(passage.received if passage else b"", (StyledSpans("doubtful", lost),), "no response")
         self.told.show(passage.result if passage else b"", (), why)
+        if lost:
+            self.returned.reveal(lost[0][0])
         words = " · what was lost is marked" if lost else ""
         self.returned.title(line(f" The server returned{words} "))
         self.told.title(line(" The model received "))
@@ -169,7 +173,9 @@ class PassagesScreen(WorklistScreen):
 
     def action_pane(self, step: int) -> None:
         """Go to the next pane."""
-        panes: list[LineView] = [self.results, self.facts, self.returned, self.told]
+        panes: list[LineView] = [self.results]
+        if not self.has_class("-none"):
+            panes += [self.facts, self.returned, self.told]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         pane = panes[(at + step) % len(panes)]
         self.set_class(pane is self.told, "-on-told")
