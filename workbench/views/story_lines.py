@@ -121,7 +121,7 @@ def _clock(seconds: float | None) -> str:
 
 
 def _fold(is_open: bool | None) -> Line:
-    return line(Span("  " if is_open is None else "▾ " if is_open else "▸ ", "accent"))
+    return line(Span("  " if is_open is None else "⊟ " if is_open else "⊞ ", "accent"))
 
 
 def _words(item: StoryItem, *, has_text: bool = True) -> Line:

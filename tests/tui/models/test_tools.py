@@ -64,7 +64,7 @@ def test_what_the_line_says_is_said_again_only_where_it_is_cut(width: int, repea
 def test_every_dialect_has_its_lines(schema: object) -> None:
     for contract, dialect in schema_check.dialects():
         found = schema_check.judge("run", schema, contract, dialect)
-        line = plain(tools.dialect_line(found, None, 100, is_here=False))
+        line = plain(tools.dialect_line(found, 100, is_here=False))
         assert dialect.name in line and found.verdict in line
         assert tools.verdict_words(found).startswith("accepted" if found.verdict == "accepted" else "refused")
         for row in tools.rows_of(found, {}):

@@ -67,7 +67,7 @@ _SIGNS: Final = {
     "finding": "✗",
     "history": "!",
     "message": "›",
-    "conversation": "▾",
+    "conversation": "⊟",
 }
 MOST_DEPTH: Final = 8
 """Steps by which a line of the story is indented, at most."""

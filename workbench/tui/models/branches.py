@@ -104,7 +104,7 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     return line(
         "  ",
         Span(branch.stem, "muted"),
-        Span(f"{'▾' if is_open else '▸'} what if: ", "accent strong"),
+        Span(f"{'⊟' if is_open else '⊞'} what if: ", "accent strong"),
         told,
         Span(f"  enter: {'collapse' if is_open else 'expand'}", "muted"),
     )

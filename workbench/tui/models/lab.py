@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.tui.probing import ColumnRun, LabColumn
     from workbench.wire import Exchange
 
-NAME, NARROW_NAME = 20, 16
+NAME, NARROW_NAME = 22, 18
 """Columns of a probe's mark and name, and in a narrow list."""
 
 CELL = 22
@@ -67,8 +67,8 @@ def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
 
 def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: int, *, is_marked: bool) -> Line:
     """A probe and its verdict at each target."""
-    mark = Span("+ " if is_marked else "  ", "accent strong")
-    spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - 2)]
+    mark = Span("[x] " if is_marked else "[ ] ", "accent strong" if is_marked else "muted")
+    spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - len(mark.text))]
     for n, cell in zip(shown, cells, strict=True):
         spans += (Span(s.text, f"{s.style} lit", s.width) if n == chosen else s for s in cell)
     if width - name_width(width) - CELL * len(shown) >= LEAST_TITLE:
@@ -120,8 +120,7 @@ def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
     if not probes:
         return line(Span("no probe marked · space: mark one · a: mark all", "warning"))
     return line(
-        Span("+ ", "accent strong"),
-        Span(f"{len(probes)} of {count(of, 'probe')}", "strong"),
+        Span(f"[x] {len(probes)} of {count(of, 'probe')}", "strong"),
         Span(f" · {count(samples, 'sample')} each · {estimate(probes, samples)}", "muted"),
         Span(f" · {count(targets, 'target')}" if targets > 1 else "", "muted"),
     )

@@ -111,7 +111,7 @@ def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -
     """Sizes of the bodies, and the first byte that differs."""
     old, new = _length(before), _length(after)
     if old and new:
-        note = "identical" if first is None else f"first difference at byte {first:,}"
+        note = "identical" if first is None else f"first difference at byte {first:,}" if first else ""
         yield AnswerRow("bytes", old, new, note, first is None)
     elif old or new:
         yield AnswerRow("bytes", old, new)
@@ -176,7 +176,8 @@ def head(row: AnswerRow, *, is_over: bool) -> Line:
     elif row.before is None:
         sign, style, word = "+", "ok", "only in new"
     elif row.after is None:
-        sign, style, word = "-", "error", "only in original"
+        is_gain = row.kind == "error"
+        sign, style, word = "-", "ok" if is_gain else "error", "only in original"
     else:
         sign, style, word = ("=", "muted", "same") if row.is_same else ("≠", "warning", "differs")
     return line(

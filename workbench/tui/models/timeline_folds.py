@@ -121,7 +121,7 @@ def run_line(run: Run, numbers: tuple[int, int], digits: int, *, is_open: bool) 
     sign, style = ("✓", "ok") if run.kind == HEALTHY else ("↑", "warning")
     return line(
         Span(" " * max(0, digits - 1)),
-        Span("▾ " if is_open else "▸ ", "accent"),
+        Span("⊟ " if is_open else "⊞ ", "accent"),
         Span(f"{first + 1:,}–{last + 1:,}  ", "muted"),
         Span(f"{sign} {run.size:,} {_WORDS[run.kind]}", style),
     )

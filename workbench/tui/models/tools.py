@@ -123,15 +123,10 @@ def _reason(judged_schema: JudgedSchema) -> str:
     return f"{where}{first.message}" if first else ""
 
 
-def dialect_line(judged_schema: JudgedSchema, above: JudgedSchema | None, width: int, *, is_here: bool) -> Line:
-    """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign.
-
-    ``above``: the dialect in the line above, whose reason is not repeated; None if there is none.
-    """
+def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> Line:
+    """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign."""
     sign, style = SCHEMA_SIGNS[judged_schema.verdict]
     reason = _reason(judged_schema)
-    if above and reason == _reason(above) and judged_schema.verdict == above.verdict:
-        reason = reason and "the same"
     is_roomy = width >= ROOMY
     return line(
         Span(f"{sign} ", style),

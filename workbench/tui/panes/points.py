@@ -106,7 +106,7 @@ def points(
     made = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
     made += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]
     if is_folded:
-        return [*made, Point(None, FOLDED, line(Span(f"▸ breakpoints · {len(armed)} of {len(kinds)} armed", "muted")))]
+        return [*made, Point(None, FOLDED, line(Span(f"⊞ breakpoints · {len(armed)} of {len(kinds)} armed", "muted")))]
     made.append(heading("breakpoints"))
     made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
     made.append(

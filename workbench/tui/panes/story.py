@@ -13,6 +13,9 @@ from workbench.tui.panes.item_search import ItemSearch
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Story, StoryItem, story_body, story_digits, story_line, wrap
 
+MOST_COLUMNS = 150
+"""Columns of a line: times at its end stay near their text."""
+
 MOST_ZOOM = 4096
 """Smallest part of the session that the timeline shows: one in so many."""
 
@@ -116,10 +119,11 @@ class StoryPane(LineView):
         if self.story.has_below(number):
             is_open = item + 1 < len(self._shown) and self._shown[item + 1] == number + 1
         is_told = bool(self.lines_of.further.get(item))
-        return story_line(self.story.items[number], width, self._digits, is_open=is_open, is_told=is_told)
+        room = min(width, MOST_COLUMNS)
+        return story_line(self.story.items[number], room, self._digits, is_open=is_open, is_told=is_told)
 
     def further(self, item: int, width: int) -> list[Line]:
-        return story_body(self.story.items[self._shown[item]], width, self._digits)
+        return story_body(self.story.items[self._shown[item]], min(width, MOST_COLUMNS), self._digits)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")

@@ -379,4 +379,4 @@ class FormParts:
         folded = [field.title.lower() for field in self.folded_fields()]
         bar = self.form.query_one("#more", Bar)
         bar.display = bool(folded)
-        bar.show([line(Span("  ▸ ", "accent"), Span(", ".join(folded), "muted"), Span(" · tab: show", "muted"))])
+        bar.show([line(Span("  ⊞ ", "accent"), Span(", ".join(folded), "muted"), Span(" · tab: show", "muted"))])

@@ -54,7 +54,7 @@ class StreamPane(LineView):
 class EventsPane(StreamPane):
     """Events; the one under the cursor with its bytes."""
 
-    is_accordion = True
+    is_accordion = spreads = True
 
     def count(self) -> int:
         return len(self.stream.events) if self.stream else 0

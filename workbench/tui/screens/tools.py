@@ -201,8 +201,7 @@ class ToolsScreen(WorklistScreen):
                 if self.rows.is_folded_at(item):
                     return tools.accepting_line(self.rows.hidden, self.rows.listed)
                 is_here = tools.is_own(judged[item], self.provider)
-                above = judged[item - 1] if item else None
-                return tools.dialect_line(judged[item], above, self.dialects.text_width, is_here=is_here)
+                return tools.dialect_line(judged[item], self.dialects.text_width, is_here=is_here)
 
             self.dialects.show(self.rows.count(), row, lens.why)
             self._begin_at_trouble(judged)

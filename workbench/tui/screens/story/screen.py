@@ -112,7 +112,9 @@ class StoryScreen(Screen[StoryItem | None]):
         facts = [trouble, stopped, self.session.branch_switch.words_of_all()]
         words = "".join(f" · {visible(fact)}" for fact in facts if fact)
         errors = sum(finding.severity == "error" for finding in state.findings)
-        broken = Span(f" · ✗ {count(errors, 'error')}" if errors else "", "error")
+        broken = Span(f" · ✗ {count(errors, 'error')}", "error") if errors else Span("")
+        if state.is_done and not state.findings:
+            broken = Span(" · ✓ no breaks found", "ok")
         title = line(Span(f" Story of {state.name}", "strong"), broken, Span(words, "muted"))
         self.query_one("#headline", Bar).show([title])
         self.query_one("#keys", KeyBar).run(bool(progress) and not stopped)
