@@ -30,29 +30,29 @@ def long_session() -> MemorySession:
 async def test_healthy_runs_are_folded_and_open_on_enter() -> None:
     async with showing(long_session(), (120, 40)) as driver:
         await until(driver.pilot, lambda: driver.screen.opened and driver.screen.opened.index == BROKEN)
-        assert "▸ 2–49  ✓ 48 without findings" in driver.text and "✗ break" in driver.text
+        assert "⊞ 2–49  ✓ 48 without findings" in driver.text and "✗ break" in driver.text
         await driver.press("1", "g", "j")
         assert driver.screen.opened and driver.screen.opened.index == 0, "the row of a run opens no exchange"
         await driver.press("enter")
-        assert "▾ 2–49" in driver.text and driver.focused == "exchanges"
+        assert "⊟ 2–49" in driver.text and driver.focused == "exchanges"
         await driver.press("j")
         await driver.shows(1)
         await driver.press("k", "enter")
-        assert "▸ 2–49" in driver.text, "the open exchange is in the run, which may be folded"
+        assert "⊞ 2–49" in driver.text, "the open exchange is in the run, which may be folded"
 
 
 async def test_going_to_an_exchange_unfolds_its_run() -> None:
     async with showing(long_session(), (120, 40)) as driver:
-        await until(driver.pilot, lambda: "▸ 2–49" in driver.text)
+        await until(driver.pilot, lambda: "⊞ 2–49" in driver.text)
         await driver.press("K", "K")
         await driver.shows(BROKEN - 2)
-        await until(driver.pilot, lambda: "▾ 2–49" in driver.text or " 49" in driver.text)
+        await until(driver.pilot, lambda: "⊟ 2–49" in driver.text or " 49" in driver.text)
         assert driver.screen.exchanges.folds.exchange_at(driver.screen.exchanges.cursor) == BROKEN - 2
 
 
 async def test_a_search_and_a_filter_leave_no_exchange_out() -> None:
     async with showing(long_session(), (120, 40)) as driver:
-        await until(driver.pilot, lambda: "▸ 2–49" in driver.text)
+        await until(driver.pilot, lambda: "⊞ 2–49" in driver.text)
         await driver.press("1", "slash", *"23", "enter")
         await driver.shows(22)
         await driver.press("escape", "&", *"status:200", "enter")

@@ -91,5 +91,5 @@ def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     assert [plain(made).split()[0] for made in comparing.place_body(place, 60, rows)] == ["-", "+"]
     heads = [plain(comparing.sides_title(HOPS, turn, (before, after), width)) for width in (100, 60)]
     assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith(
-        " Both sides · - client, exchange 1"
+        " - client, exchange 1"
     )

@@ -84,5 +84,5 @@ def test_every_sign_of_the_app_has_an_ascii_stand_in() -> None:
 
 def test_stand_ins_take_one_column_and_signs_that_meet_differ() -> None:
     assert all(len(c) == 1 and c.isascii() for c in ASCII.values())
-    for together in ("✗✓·⊘○●◆◇∴▣▌┆▸≠⚑✎‖▾›↑", "▸▹", "▌┆│", "●│○", "▓▚▒░█▄│", "█▒░─⋮▌"):
+    for together in ("✗✓·⊘○●◆◇∴▣▌┆▸≠⚑✎‖⊞⊟›↑", "▸▹", "▌┆│", "●│○", "▓▚▒░█▄│", "█▒░─⋮▌"):
         assert len({ASCII[c] for c in together}) == len(together), together

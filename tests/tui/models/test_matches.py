@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from workbench.contracts import error_texts
+from workbench.contracts import error_texts, pages
 from workbench.tui.models import matches
 from workbench.views.lines import plain
 
@@ -25,8 +25,9 @@ def test_what_nobody_knows_says_what_to_do() -> None:
 
 
 def test_every_rule_is_named_for_whoever_has_no_text() -> None:
-    (known,) = matches.of_rules({"a.b": "A summary."})
-    assert plain(matches.known_line(known, 100)) == "a.bA summary."
+    page = pages.page("closure.missing-result")
+    (known,) = matches.of_rules([page])
+    assert plain(matches.known_line(known, 100)) == f"{page.slug}{page.summary}"
     assert matches.known_body(known, 60) == []
 
 

@@ -7,6 +7,7 @@ from workbench.rules.metrics.tool_use_counts import Counts
 from workbench.safetext import cells
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import CACHED, PARTS, ChartRow
+from workbench.tui.models.signs import SIGNS
 from workbench.views.lines import plain
 from workbench.views.words import RATES, money, share_of
 
@@ -36,6 +37,8 @@ def test_the_mark_of_the_cache_takes_the_place_of_one_column(
 
 def test_every_part_and_rate_has_a_sign_a_word_and_a_count() -> None:
     assert len({part.sign for part in PARTS}) == len(PARTS)
+    explained = {words[2:]: sign for words, sign in ((each[0], each[0][0]) for each in SIGNS.values())}
+    assert all(explained[part.name] == part.sign for part in PARTS), "the help shows the signs of the bars"
     for rate in RATES:
         assert share_of(rate, Counts()) == (0, 0)
     told = Counts(calls=4, parsed=3, fitting=2, blocked=1, executed=3)

@@ -41,5 +41,5 @@ def test_every_exchange_has_one_row_or_is_in_a_closed_run(opened: tuple[int, ...
 
 
 def test_the_row_of_a_run() -> None:
-    assert plain(run_line(Run(1, 38, HEALTHY), (1, 38), 2, is_open=False)) == " ▸ 2–39  ✓ 38 without findings"
-    assert plain(run_line(Run(4, 9, CARRIED), (4, 9), 4, is_open=True)).startswith("   ▾ 5–10  ↑ 6 with carried")
+    assert plain(run_line(Run(1, 38, HEALTHY), (1, 38), 2, is_open=False)) == " ⊞ 2–39  ✓ 38 without findings"
+    assert plain(run_line(Run(4, 9, CARRIED), (4, 9), 4, is_open=True)).startswith("   ⊟ 5–10  ↑ 6 with carried")

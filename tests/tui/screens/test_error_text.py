@@ -56,7 +56,7 @@ async def test_enter_is_a_new_line() -> None:
 async def test_without_a_text_every_rule_can_be_read() -> None:
     async with at_home() as home:
         await home.press("e")
-        await home.until("args.double-encoded")
+        await home.until("params.unsupported")
         await home.press("tab", "j", "enter")
         await until(home.pilot, lambda: isinstance(home.app.screen, PageScreen) and "What is wrong" in home.text)
 
@@ -76,7 +76,7 @@ async def test_hostile_text_is_visible(size: tuple[int, int]) -> None:
 async def test_the_footer_names_what_enter_does_where_one_stands() -> None:
     async with at_home((80, 24)) as home:
         await home.press("e")
-        await home.until("args.double-encoded")
+        await home.until("params.unsupported")
         assert "the page of the rule" not in home.text and "tab go to the rules" in home.text.split("\n")[-1]
         await home.press("tab")
         assert "enter open the rule page" in home.text.split("\n")[-1]

@@ -41,7 +41,7 @@ async def test_a_session_turn_by_turn_and_on_to_the_exchange(size: tuple[int, in
         assert all(word in driver.text for word in ("▓ system", "░ overhead", "▚ tools", "▒ history", "█ new"))
         await driver.press("j", "j")
         assert "exchange 3" in driver.text and "added by the provider" in driver.text
-        first, later = (next(r for r in driver.text.split("\n") if f"  {n}   ▓" in r) for n in (1, 8))
+        first, later = (next(r for r in driver.text.split("\n") if f"    {n}   " in r and "░" in r) for n in (1, 8))
         assert "▒" not in first and later.count("▒") > 5
         await driver.press("2")
         assert "$0.0" in driver.text and "cost" in driver.text

@@ -51,13 +51,13 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         assert "✗ refused (400)" in driver.text and "sim:deepseek:v3.2" in driver.text
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
-        await until(driver.pilot, lambda: "▸ what if: " in driver.text and "responses accepted" in driver.text)
+        await until(driver.pilot, lambda: "⊞ what if: " in driver.text and "responses accepted" in driver.text)
         tree = driver.app.screen
         assert isinstance(tree, BranchesScreen) and len(tree.branches) == 2, "all of it in one row"
         await driver.press("j", "s")
         await until(driver.pilot, lambda: "enter: expand" in driver.text)
         await driver.press("enter")
-        await until(driver.pilot, lambda: "▾ what if: " in driver.text and "sent to sim:deepseek" in driver.text)
+        await until(driver.pilot, lambda: "⊟ what if: " in driver.text and "sent to sim:deepseek" in driver.text)
         await driver.press("G", "o")
         await until(driver.pilot, lambda: len(tree.branches) == 2)
         await driver.press("q", "q", "q")

@@ -150,6 +150,7 @@ class BodyPane(LineView):
         self.finder = BodyFinder(self)
         self._marks: Marks = ()
         self._awaited: int | None = None
+        self._begin: int | None = None
 
     def show(self, body: bytes, marks: Marks = (), why: str = "") -> None:
         """Lay out a body.
@@ -160,7 +161,7 @@ class BodyPane(LineView):
             why: text shown if it is empty.
         """
         self.body, self._marks, self.why = body, marks, why
-        self.cursor = 0
+        self.cursor, self._begin = 0, None
         self._lay_out()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
@@ -171,8 +172,8 @@ class BodyPane(LineView):
         self._reveal()
 
     def reveal(self, offset: int) -> None:
-        """Scroll to a byte as soon as it is laid out."""
-        self._awaited = offset
+        """Scroll to a byte as soon as it is laid out, and again in another width."""
+        self._awaited = self._begin = offset
         self._reveal()
 
     def _lay_out(self) -> None:
@@ -259,5 +260,5 @@ class BodyPane(LineView):
     def _fit(self) -> None:
         if not self._fits:
             lit = next((mark.spans for mark in self._marks if mark.style == "lit"), ())
-            self._awaited = lit[0][0] if lit else None
+            self._awaited = lit[0][0] if lit else self._begin
             self._lay_out()
