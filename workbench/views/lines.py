@@ -94,7 +94,9 @@ def whole_facts(of: Line, width: int) -> Line:
         return of
     text = visible(text)[: width - 1]
     end = max(text.rfind(" · "), text.rfind("  "))
-    return of if end < max(width // 2, width - MOST_EMPTY) else (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
+    if end < max(width // 2, width - MOST_EMPTY):
+        return of
+    return (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
 
 
 def strip_ends(of: Line) -> Line:

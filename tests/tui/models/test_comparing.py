@@ -90,6 +90,4 @@ def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     assert [" │ " in plain(made) for made in comparing.place_body(place, 100, rows)] == [True]
     assert [plain(made).split()[0] for made in comparing.place_body(place, 60, rows)] == ["-", "+"]
     heads = [plain(comparing.sides_title(HOPS, turn, (before, after), width)) for width in (100, 60)]
-    assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith(
-        " - client, exchange 1"
-    )
+    assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith(" - client, exchange 1")

@@ -35,9 +35,7 @@ QUOTED = "provider error: "
 """Words in the evidence before a quotation of the response, which has a line of its own below."""
 
 
-def finding_line(
-    finding: Finding, *, is_open: bool, is_provisional: bool = False, is_narrow: bool = False
-) -> Line:
+def finding_line(finding: Finding, *, is_open: bool, is_provisional: bool = False, is_narrow: bool = False) -> Line:
     """A finding in one line, with its message; with its place instead if the message is shown below.
 
     Args:

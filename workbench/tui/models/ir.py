@@ -11,7 +11,7 @@ from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import OutlineNode
 from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
-from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, preview, wrap
+from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, count, line, preview, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView

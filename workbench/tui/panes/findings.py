@@ -89,9 +89,7 @@ class FindingsPane(Pane):
         finding = self.state.findings[item]
         is_provisional = self.state.is_provisional(finding.exchange)
         is_open = item == self.cursor or bool(self.lines_of.further.get(item))
-        return findings.finding_line(
-            finding, is_open=is_open, is_provisional=is_provisional, is_narrow=width < ROOMY
-        )
+        return findings.finding_line(finding, is_open=is_open, is_provisional=is_provisional, is_narrow=width < ROOMY)
 
     def further(self, item: int, width: int) -> list[Line]:
         finding = self.state.findings[item]
