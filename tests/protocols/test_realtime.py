@@ -173,7 +173,7 @@ def test_a_server_that_counts_no_outputs_and_repeats_little_is_read_as_well() ->
     ]
     messages += [created("resp_1"), *spoken, *asked, done("resp_1", TEXT, CALL)]
     inspector = inspect(messages)
-    assert rules(inspector) == [(), ("closure.pending",)]
+    assert rules(inspector) == [(), ("closure.pending", "stream.client-raises")]
     assert inspector.rows[1].calls == ("list_dir",)
     answer = inspector.detail(1).decoded.response
     assert answer and [part.text for part in answer.messages[0].parts if isinstance(part, Text)] == [

@@ -16,8 +16,8 @@ from workbench.ir import JsonValue, ModelResponse, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, Traits
 from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote
-from workbench.wire import Framing, Origin, loads
+from workbench.rules._wording import quote, weaker
+from workbench.wire import CONNECTION, Framing, Origin, loads
 
 if TYPE_CHECKING:
     from workbench.protocols.clients import ClientGroup
@@ -97,7 +97,13 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
     answer, exchange = case.response, case.decoded.exchange
     if answer is None or not answer.is_stream or answer.error or exchange.is_left:
         return
-    if exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised":
+    for anomaly in answer.anomalies:
+        if anomaly.slug == RAISES.slug:
+            rule = weaker(RAISES, Severity.INFO)
+            yield case.finding(rule, RESPONSE, anomaly.pointer, anomaly.message, events=anomaly.events)
+    is_turn = CONNECTION in exchange.meta  # its events are the messages of a WebSocket as they came
+    is_rebuilt = exchange.origin is Origin.RECONSTRUCTED and not is_turn
+    if is_rebuilt or exchange.meta.get("framing") == "synthesised":
         return
     lines = list(_of_lines(case)) if _traits(case).clients_read_lines and case.decoded.framing is Framing.SSE else []
     yield from lines

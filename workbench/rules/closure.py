@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench import regex
+from workbench import protocols, regex
 from workbench.chain import CallLine, CallState, Flaw
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
@@ -18,6 +18,7 @@ from workbench.rules._lasting_findings import of_messages
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules._wording import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.terms import Placement
+from workbench.wire import CONNECTION
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -138,6 +139,8 @@ def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:
         yield _open_call(case, line, line.call)
     elif line.state is CallState.MISSING and line.call:
         yield _missing(case, line, line.call)
+    elif line.state is CallState.MISSING and line.is_remembered and _is_held_alone(case, line):
+        yield _missing_for_held(case, line)
     elif line.state in (CallState.ORPHAN, CallState.OUT_OF_ORDER):
         for ref in line.results:
             yield _with_related(case, _orphan(case, line, ref), line)
@@ -208,6 +211,21 @@ def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") ->
     if _accepts_unanswered(case):
         finding = as_warning(finding)
     return _with_related(case, finding, line)
+
+
+def _is_held_alone(case: RuleContext, line: CallLine) -> bool:
+    """The server keeps the response, and the request does not repeat the call with its result."""
+    params = case.request.params if case.request else NOTHING
+    is_stored = CONNECTION in case.decoded.exchange.meta or params.get("store") is not False
+    return is_stored and all(call.id != line.id for message in case.messages for _, call in message.tool_calls())
+
+
+def _missing_for_held(case: RuleContext, line: CallLine) -> Finding:
+    """A call of the response that the request continues by its id: only the server has it."""
+    pointer = protocols.traits(case.decoded.protocol).previous_pointer
+    message = f"{_call(line)} of the response that this request continues has no tool result in this request"
+    finding = case.finding(MISSING, REQUEST, pointer, message, evidence=line.note, values={"id": line.id or ""})
+    return as_warning(finding) if _accepts_unanswered(case) or finding.check is None else finding
 
 
 def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns, is_socket_url
 from workbench.rules._context import Rule, RuleContext
+from workbench.rules._families import get_rule
 from workbench.rules._wording import quote, weaker
 from workbench.rules.recording import find_refused, is_refused_handshake, with_refusal
 from workbench.wire import ExchangeKind, Frame, close_of, split_url
@@ -50,7 +51,6 @@ RULES = (
     *(CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED),
     *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE, REFUSED, REFUSED_HANDSHAKE),
 )
-_BY_SLUG = {rule.slug: rule for rule in RULES}
 _WHEN_OVER = frozenset((UNANSWERED.slug, UNUSED.slug))
 """Rules on what is missing: as long as the connection is open, it may still come."""
 
@@ -132,12 +132,21 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
         is_explained = is_broken and fact.rule == NO_RESPONSE.slug
         if not is_explained and not (decoded.is_arriving and (fact.is_of_end or fact.rule in _WHEN_OVER)):
             side = REQUEST if fact.is_of_client else RESPONSE
-            rule = weaker(_BY_SLUG[fact.rule]) if fact.is_harmless else _BY_SLUG[fact.rule]
+            rule = weaker(get_rule(fact.rule)) if fact.is_harmless else get_rule(fact.rule)
             yield _finding(decoded, rule, side, fact.message, fact.frames)
     if not decoded.is_arriving and not is_broken:
         for number in turns.unanswered():
-            text = f"message {number + 1} requests a response, and the server sent nothing for it"
-            yield _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
+            yield _unanswered(decoded, number, turns.unread_after(number))
+
+
+def _unanswered(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:
+    """A request without an event; what the server sent in its place, where that is no JSON."""
+    text = f"message {number + 1} requests a response, and the server sent nothing for it"
+    if not unread:
+        return _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
+    sent = quote(unread[0][1].data.decode("utf-8", "replace").strip(), 120)
+    text = f"{text} but messages that are no JSON objects: {sent}"
+    return _finding(decoded, get_rule("stream.framing"), RESPONSE, text, (number, *(n for n, _ in unread)))
 
 
 def _closings(decoded: DecodedExchange) -> Iterator[Finding]:

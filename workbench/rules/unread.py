@@ -58,7 +58,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         text = text.removeprefix(f"{side}: ")
         if rule is FOREIGN and _is_placeholder(case):
             yield case.finding(ANSWER_UNREAD, RESPONSE, "", NOT_KEPT)
-        elif not (is_broken_off and side == RESPONSE) and text not in _noticed_slugs(case):
+        elif not (is_broken_off and side == RESPONSE and not _is_foreign_stream(case, rule)) and text not in _noticed_slugs(case):
             yield case.finding(rule, side, problem.pointer, text, events=problem.events)
             if rule is REQUEST_UNREAD:
                 yield from _foreign_history(case)
@@ -69,6 +69,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _check_content_type(case)
     if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
         yield from _ending(case)
+
+
+def _is_foreign_stream(case: RuleContext, rule: Rule) -> bool:
+    """The events of a stream show whose it is, wherever it ends."""
+    return rule is FOREIGN and bool(case.decoded.events)
 
 
 def _foreign_history(case: RuleContext) -> Iterator[Finding]:

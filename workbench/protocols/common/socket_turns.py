@@ -143,6 +143,7 @@ class SocketTurns:
         self._held: list[tuple[int, Frame, Value]] = []
         self._frames = 0
         self._end = ""
+        self._unread: list[tuple[int, Frame]] = []  # messages of the server that are no JSON object
 
     def __len__(self) -> int:
         return len(self._splitter.turns) if self._splitter else 0
@@ -151,6 +152,8 @@ class SocketTurns:
         """Take the next message of the connection."""
         number, value = self._frames, _object(frame)
         self._frames += 1
+        if _is_unread(frame, value) and len(self._unread) < _MOST_HELD:
+            self._unread.append((number, frame))
         if frame.opcode == "close":
             self._end = self._end or _close_note(frame)
             if self._splitter:
@@ -185,6 +188,10 @@ class SocketTurns:
         for turn in self._splitter.turns if self._splitter else ():
             if turn.numbers and not turn.events:
                 yield turn.numbers[-1]
+
+    def unread_after(self, number: int) -> Sequence[tuple[int, Frame]]:
+        """Messages of the server after a frame that are no JSON objects: number and frame; the first 64 of all."""
+        return [found for found in self._unread if found[0] > number]
 
     def number_of(self, frame: int) -> int:
         """The recent turn whose request or response has a frame last; 0 if none does."""
@@ -261,6 +268,11 @@ def _object(frame: Frame) -> Value:
     except WireError:
         value = None
     return value if isinstance(value, dict) else {}
+
+
+def _is_unread(frame: Frame, value: Value) -> bool:
+    is_message = frame.direction == "received" and frame.opcode in ("text", "binary")
+    return is_message and not value and bool(frame.data.strip(_BLANKS))
 
 
 def _close_note(frame: Frame) -> str:

@@ -1,4 +1,4 @@
-"""The type of a message that a server does not know, in the text of its error.
+"""Types of messages: one that a server does not know, in the text of its error, and those of events without a type.
 
 Facts: openai.com ("Invalid value: 'x'" with the parameter ``type``); servers that speak the same protocols in words of
 their own (livekit/agents-js issue 2386, router-for-me/CLIProxyAPI pull request 5775).
@@ -10,6 +10,7 @@ import re
 
 from workbench import regex
 from workbench.ir import JsonValue
+from workbench.protocols.common.error_body import read_error
 
 _INVALID = regex.compile(r"Invalid value: '([^']{1,80})'")
 _TYPE = regex.compile(
@@ -17,6 +18,16 @@ _TYPE = regex.compile(
     r"(?:event|message|request)(?: type)?:? ['\"`]?([A-Za-z_]+(?:\.[A-Za-z_]+){0,5})",
     re.IGNORECASE,
 )
+
+
+def event_type(value: dict[str, JsonValue]) -> str:
+    """The type of an event; ``error`` also where only its members show it: xAI, and gateways that put the body of an
+    HTTP error into a message (opencode issue 48227). Empty for anything else without a type.
+    """
+    kind = value.get("type")
+    if isinstance(kind, str) and kind:
+        return kind
+    return "error" if kind is None and read_error(value) else ""
 
 
 def unknown_type(error: JsonValue) -> str:

@@ -20,6 +20,7 @@ from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.error_body import read_error
 from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
@@ -157,8 +158,9 @@ class LiveTurns:
         for name in sorted(map(str, names & self._cancelled)):
             text = f"a result was sent for call {name!r:.80}, which the server had cancelled"
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
-        for name in sorted(map(str, names - self._called)):
+        for name in sorted(names - self._called, key=str):
             text = f"a result was sent for {name!r:.80}, but no call on this connection has this id"
+            text = text if name is not None else "a result has no id: Live cannot know which call it answers"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _judge_told(self, number: int, turns: JsonValue) -> None:
@@ -276,7 +278,7 @@ class LiveTurns:
         is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
         calls = get(get(value, "toolCall"), "functionCalls")
         self._note_heard(number, frame, content, is_answered=is_said or calls is not None)
-        if self._turn is None and not is_said and calls is None:
+        if self._turn is None and not is_said and calls is None and not _is_error(value):
             self._is_ready = True
             return  # the beginning and the end of a connection, and what was heard
         turn = self._turn
@@ -339,6 +341,11 @@ class LiveTurns:
         if self._turn is not None:
             self._turn.is_over = self._turn.is_over or self._turn.is_whole
             self._turn = self._queue.pop(0) if self._queue else None
+
+
+def _is_error(value: Value) -> bool:
+    """The body of an error, which gateways send as a message; Live itself closes the connection."""
+    return not any(key in value for key in SERVER) and read_error(value) is not None
 
 
 def _spoken_parts(content: Value) -> Iterator[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.ir import JsonValue
 
@@ -10,6 +10,20 @@ Value = dict[str, JsonValue]
 
 _OWN = ("id", "object", "expires_at", "client_secret", "input")
 """Members of a session, and of a response, that are no parameters of a response."""
+
+_BETA_NAMES: Mapping[str, str] = {
+    "/output_modalities": "/modalities",
+    "/max_output_tokens": "/max_response_output_tokens",
+    "/audio/input/turn_detection": "/turn_detection",
+    "/audio/input/transcription": "/input_audio_transcription",
+    "/audio/input/noise_reduction": "/input_audio_noise_reduction",
+    "/audio/output/voice": "/voice",
+    "/audio/output/speed": "/speed",
+}
+"""Place of a member in a session → its place in the sessions of the beta, which servers of others still have."""
+
+_ECHOED = ("/tool_choice", "/output_modalities", "/modalities", "/turn_detection", "/audio/input/turn_detection")
+"""Members that a session repeats as they were set, if the server applies them."""
 
 _TRANSCRIPTION = "realtime.transcription_session"
 
@@ -46,6 +60,44 @@ def responds_by_itself(session: Value) -> bool:
     is_off = any(object_of(holder, "turn_detection").get("create_response") is False for holder in holders)
     is_conversation = session.get("type") != "transcription" and session.get("object") != _TRANSCRIPTION
     return is_conversation and not is_off and waits_for_silence(session)
+
+
+def ignored_members(update: Value, session: Value) -> Iterator[str]:
+    """Members that an update sets and the session after it does not have, each in words.
+
+    A session without a member says nothing, unless it has it in the place of the other version of the API.
+    """
+    for place, beta in _BETA_NAMES.items():
+        for stated, other in ((place, beta), (beta, place)):
+            wanted, held = _at(update, stated), _at(session, other)
+            if wanted is not _ABSENT and _at(session, stated) is _ABSENT and _differ(wanted, held):
+                yield f"{stated[1:].replace('/', '.')} (the session has {other[1:].replace('/', '.')})"
+    for place in _ECHOED:
+        wanted, held = _at(update, place), _at(session, place)
+        if wanted is not _ABSENT and _differ(wanted, held):
+            yield place[1:].replace("/", ".")
+
+
+_ABSENT = object()
+
+
+def _at(value: JsonValue, place: str) -> object:
+    for name in place.split("/")[1:]:
+        if not isinstance(value, dict) or name not in value:
+            return _ABSENT
+        value = value[name]
+    return value
+
+
+def _differ(wanted: object, held: object) -> bool:
+    """The server has another value; an object may have more members than was set, and nothing says less."""
+    if held is _ABSENT:
+        return False
+    if isinstance(wanted, dict) and isinstance(held, dict):
+        return any(name in held and _differ(value, held[name]) for name, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(held, list):
+        return sorted(map(str, wanted)) != sorted(map(str, held))
+    return wanted != held and (wanted is None or held is None or type(wanted) is type(held))
 
 
 def merge(session: Value, update: Value) -> Value:

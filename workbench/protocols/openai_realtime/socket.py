@@ -17,11 +17,12 @@ from dataclasses import field
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
-from workbench.protocols.common.unknown_types import unknown_type
+from workbench.protocols.common.unknown_types import event_type, unknown_type
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.session_members import (
     Value,
+    ignored_members,
     merge,
     object_of,
     responds_by_itself,
@@ -117,6 +118,7 @@ class RealtimeTurns:
         self._last: _RealtimeTurn | None = None
         self._named: dict[str, tuple[int, Value]] = {}
         self._trigger: int | None = None
+        self._spoken_from = -1  # frame in which the user began to speak last
         self._heard_at = self._last_at = 0.0  # time of the trigger, and of the newest frame
         self._calls: dict[str, str] = {}  # id → status of the item
         self._results: list[tuple[int, str]] = []  # frame and call of each
@@ -179,10 +181,9 @@ class RealtimeTurns:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
                 yield SocketFact("socket.cancelled-call", text, (number,))
-        if self._unused:
-            calls = ", ".join(repr(call) for _, call in self._unused[:3])
-            text = f"no response.create follows the result of {calls:.120}: the model does not continue by itself"
-            yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
+        requested = max((turn.numbers[-1] for turn in self._waiting), default=-1)
+        if unused := [held for held in self._unused if held[0] > requested]:
+            yield _unused_fact(unused, "the model does not continue by itself")
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unconfirmed_updates()
@@ -222,9 +223,9 @@ class RealtimeTurns:
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Read an event of the server about the session, the conversation or a response."""
-        kind = value.get("type")
+        kind = event_type(value)
         self._last_at = frame.at or self._last_at
-        if not isinstance(kind, str):
+        if not kind:
             return
         if self._last_received < 0 and kind not in (*_OF_SESSION, "error"):
             self._first_event = (number, kind)
@@ -261,6 +262,9 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
+        if ignored := ", ".join(ignored_members(self._stated_in.get(number, {}), self._session)):
+            text = f"the session is not as message {number + 1} set it: the server ignored {ignored:.160}"
+            self._facts.append(SocketFact("params.ignored", text, (number,), is_harmless=True))
         held = set(tool_names(self._session))
         names = [name for name in wanted if name not in held]
         if names:
@@ -279,6 +283,9 @@ class RealtimeTurns:
         else:
             turn = self._begin(number if self._trigger is None else self._trigger, frame, {})
             turn.notes.append("the server started this turn by itself (automatic turn detection)")
+            if late := [held for held in self._unused if held[0] < min(self._spoken_from, turn.numbers[-1])]:
+                why = f"the model did not continue until the user spoke again (message {self._spoken_from + 1})"
+                self._facts.append(_unused_fact(late, why))
         self._trigger = None
         turn.response = name
         self._unused = [held for held in self._unused if held[0] > turn.numbers[-1]]
@@ -341,6 +348,8 @@ class RealtimeTurns:
             self._conversation.change(
                 number, value, value.get("content_index"), {"transcript": value.get("transcript")}
             )
+        elif kind == "input_audio_buffer.speech_started":
+            self._spoken_from = number
         elif kind == "input_audio_buffer.committed":
             self._trigger, self._heard_at = number, self._last_at
 
@@ -480,3 +489,10 @@ class RealtimeTurns:
         turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
         self._conversation.items.remove(item)
         return turn
+
+
+def _unused_fact(unused: list[tuple[int, str]], why: str) -> SocketFact:
+    """Results, as frames and calls, after which no response was requested."""
+    calls = ", ".join(repr(call) for _, call in unused[:3])
+    text = f"no response.create follows the result of {calls:.120}: {why}"
+    return SocketFact("socket.unused-result", text, tuple(number for number, _ in unused))

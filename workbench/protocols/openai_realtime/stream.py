@@ -43,6 +43,13 @@ REALTIME = names_of_events(
     "response.done",
 )
 
+_OBJECTS = {
+    **dict.fromkeys(("response.content_part.added", "response.content_part.done"), "part"),
+    **dict.fromkeys(("response.output_item.added", "response.output_item.done"), "item"),
+    **dict.fromkeys(("response.created", "response.done"), "response"),
+}
+"""Event → the object that the official types require in it."""
+
 _BYTES_A_SECOND = {"audio/pcm": 2, "pcm16": 2, "audio/pcmu": 1, "audio/pcma": 1, "g711_ulaw": 1, "g711_alaw": 1}
 """Format → bytes of a sample."""
 _RATES = {"audio/pcm": 24_000, "pcm16": 24_000}
@@ -74,6 +81,10 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     names = REALTIME
     is_by_id = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._bare: dict[str, int] = {}  # event without the object that the types require → the first of its kind
+
     def result(self) -> ModelResponse:
         """The response so far, each spoken item with a part that tells the length of its audio."""
         result = super().result()
@@ -92,7 +103,10 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         return _SpokenItem(index, kind)
 
     def _take(self, value: Value, event: SseEvent) -> None:
-        if value.get("type") not in _AUDIO:
+        kind = value.get("type")
+        if kind not in _AUDIO:
+            if isinstance(kind, str) and kind in _OBJECTS and not isinstance(value.get(_OBJECTS[kind]), dict):
+                self._bare.setdefault(kind, event.number)
             super()._take(value, event)
             return
         item = self._find(value, "message", event.number)
@@ -102,8 +116,20 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
         found = super()._ending(messages)
+        for kind, number in self._bare.items():
+            yield Anomaly("stream.client-raises", _discarded(kind), "", (number,))
         status = self.responses[-1][0].get("status") if self.responses else None
-        return found if status in (None, "completed", "in_progress") else iter(list[Anomaly]())
+        if status in (None, "completed", "in_progress"):
+            yield from found
+
+
+def _discarded(kind: str) -> str:
+    """Describe what clients do with an event without its object.
+
+    Facts: ``openai-agents`` (Python), ``agents/realtime/openai_realtime.py``, discards what the official types refuse and
+    reports an error; livekit/agents-js pull request 929.
+    """
+    return f"{kind} has no {_OBJECTS[kind]!r}: openai-agents (Python) reports an error, as it validates every event"
 
 
 def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> Message:

@@ -21,7 +21,7 @@ from dataclasses import field
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
-from workbench.protocols.common.unknown_types import unknown_type
+from workbench.protocols.common.unknown_types import event_type, unknown_type
 from workbench.wire import Exchange, Frame, dumps, patch
 
 _ASKS = ("response.create", "response.append")
@@ -88,9 +88,9 @@ class ResponsesTurns:
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Assign an event to the turn of its lane that it belongs to; an error without a lane to all that wait."""
-        kind = _kind(value)
+        kind = event_type(value)
         self._untyped.clear()
-        if not kind or self._is_of_unknown_message(number, kind, value):
+        if self._is_of_unknown_message(number, kind, value):
             return
         lane = self._lanes[_lane(value)]
         if kind == "error" and "stream_id" not in value and all(turn.is_over for turn in lane):
@@ -128,6 +128,8 @@ class ResponsesTurns:
         lane = self._lanes[_lane(value)]
         over = [turn for turn in lane if turn.is_over]
         waiting = [turn for turn in lane if not turn.is_over]
+        if not kind and not waiting:
+            return None  # greetings of a gateway
         if kind == "response.created" and over and (over[-1].is_steered or not waiting):
             return self._begin(self._successor(over[-1], number, frame), _lane(value))
         if over and (kind == "response.done" or not waiting):
@@ -146,12 +148,6 @@ class ResponsesTurns:
 
 def _lane(value: Value) -> str:
     return str(value.get("stream_id"))
-
-
-def _kind(value: Value) -> str:
-    """The type of an event; ``error`` also where only its members say so."""
-    kind = value.get("type")
-    return "error" if not kind and value.get("error") else str(kind or "")
 
 
 def _type_of(error: JsonValue) -> JsonValue:

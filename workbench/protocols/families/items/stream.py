@@ -276,6 +276,9 @@ class ItemStreamDecoder:
             mild = "" if item.kind in _FOR_THE_CLIENT else MILD  # OpenAI leaves out the end of lists of MCP tools
             message = f"item {item.index} has no done event"
             self._notes.add(f"stream.block-order{mild}", message, number, f"/output/{n}")
+        elif isinstance(value, dict) and item.kind not in (None, value.get("type")):
+            message = f"item {item.index} ends as {value.get('type')!r:.40}, but its events are those of {item.kind!r:.40}"
+            self._notes.add("stream.block-order", message, number, f"/output/{n}")
         item.final = n
         item.is_done = True
         item.say(WholeValue("", value, number, f"/response/output/{n}", is_last=True))
