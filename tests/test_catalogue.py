@@ -59,6 +59,7 @@ ORDINALS = (
     "thirty-third",
     "thirty-fourth",
     "thirty-fifth",
+    "thirty-sixth",
 )
 
 

@@ -67,6 +67,11 @@ TIMED = [
         [seen("client", 1), seen("gateway", 1), seen("client", 1), seen("gateway", 1)],
         [(None, 1), (0, None), (None, 3), (2, None)],
     ),
+    (
+        "one that began at the same time is not over",
+        [seen("client", 1, 10.0), seen("gateway", 1, 10.0, 1.0)],
+        [(None, 1), (0, None)],
+    ),
     ("one unnamed place", [seen("", 1), seen("gateway", 1)], [(None, 1), (0, None)]),
 ]
 

@@ -136,6 +136,12 @@ def test_the_memory_of_a_connection_holds_what_the_server_does_not_store() -> No
     assert found(apart)[-1] == ("state.lost",)
 
 
+def test_the_turns_of_a_connection_that_was_edited_are_made_from_those_of_the_first() -> None:
+    edited = replace(connection(*LOOP), parent="6", branch="edited at a breakpoint")
+    made = list(with_turns([edited]))[1:]
+    assert [(turn.parent, turn.branch) for turn in made] == [(f"6.{n}", edited.branch) for n in (1, 2)]
+
+
 def test_an_error_without_a_type_ends_the_turn_it_refuses() -> None:
     """xAI sends the envelope without ``type`` (opencode issue 48227)."""
     error = ("received", {"error": {"code": "invalid-argument", "message": "Argument not supported: instructions"}})

@@ -18,6 +18,12 @@ from workbench.wire.session import MemorySession
 
 BASE = [*session(), *put(USER, "u"), sent("response.create"), created("resp_1")]
 CUT = {**CALL, "status": "incomplete"}
+SPOKEN = [
+    said.received("input_audio_buffer.speech_started", item_id="v", audio_start_ms=9000),
+    said.received("input_audio_buffer.committed", item_id="v", previous_item_id=None),
+    *(created("resp_2"), *text("resp_2"), done("resp_2", TEXT)),
+]
+BETA_SESSION = {"object": "realtime.session", "id": "sess_1", "modalities": ["text", "audio"], "tools": [said.TOOL]}
 AGAIN = [sent("response.create"), created("resp_2"), *text("resp_2"), done("resp_2", TEXT)]
 HEALTHY = {
     "realtime": said.connection(said.loop()),
@@ -48,9 +54,14 @@ def found(connection: Exchange) -> dict[str, str]:
     return {finding.rule: finding.message for finding in inspector.rows[0].findings}
 
 
+def with_text(connection: Exchange, data: bytes) -> Exchange:
+    """The connection with one more message of the server."""
+    return replace(connection, frames=(*connection.frames, Frame("received", "text", data, 50.0)))
+
+
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nothing_is_found_on_a_healthy_connection(name: str) -> None:
-    assert found(HEALTHY[name]) == {}
+    assert found(HEALTHY[name]) == found(with_text(HEALTHY[name], b"[DONE]")) == {}
     assert found(closed(HEALTHY[name], 1000)) == found(closed(HEALTHY[name], 1001, "bye", "sent")) == {}
 
 
@@ -122,6 +133,16 @@ def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: st
             live.connection([*live.BEGIN, live.ask(), live.call("fc-1", "fc-2"), live.result("fc-1")]),
         ),
         ("socket.unanswered-call", live.connection([*live.BEGIN, live.ask(), live.call("fc-1"), live.result("fc-9")])),
+        (
+            "socket.unused-result",  # the model continued only when the user spoke again
+            said.connection([*BASE, *call("resp_1"), done("resp_1", CALL), *put(RESULT, "r"), *SPOKEN]),
+        ),
+        (
+            "params.ignored",
+            said.connection([*session()[:2], said.received("session.updated", session=BETA_SESSION)]),
+        ),
+        ("stream.framing", with_text(responses(LOOP[0]), b"data: {}")),
+        ("stream.framing", with_text(live.connection([*live.BEGIN, live.ask()]), b"Bad Gateway")),
     ],
 )
 def test_what_the_messages_show_together(rule: str, connection: Exchange) -> None:

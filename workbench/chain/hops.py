@@ -117,5 +117,5 @@ def _overlap(a: Summary, b: Summary) -> bool:
     """One was still in progress when the other began."""
     if a.started_at is None or b.started_at is None:
         return False
-    first, second = sorted(((a.started_at, a.duration), (b.started_at, b.duration)))
-    return first[1] is not None and second[0] <= first[0] + first[1]
+    duration = a.duration if a.started_at <= b.started_at else b.duration
+    return duration is not None and abs(a.started_at - b.started_at) <= duration

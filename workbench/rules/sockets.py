@@ -136,16 +136,16 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
             yield _finding(decoded, rule, side, fact.message, fact.frames)
     if not decoded.is_arriving and not is_broken:
         for number in turns.unanswered():
-            yield _unanswered(decoded, number, turns.unread_after(number))
+            yield _without_response(decoded, number, turns.unread_after(number))
 
 
-def _unanswered(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:
+def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:
     """A request without an event; what the server sent in its place, where that is no JSON."""
     text = f"message {number + 1} requests a response, and the server sent nothing for it"
     if not unread:
         return _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
-    sent = quote(unread[0][1].data.decode("utf-8", "replace").strip(), 120)
-    text = f"{text} but messages that are no JSON objects: {sent}"
+    first = quote(unread[0][1].data.decode("utf-8", "replace").strip(), 120)
+    text = f"message {number + 1} requests a response, and the server sends text instead of JSON: {first}"
     return _finding(decoded, get_rule("stream.framing"), RESPONSE, text, (number, *(n for n, _ in unread)))
 
 

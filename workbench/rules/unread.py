@@ -58,7 +58,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
         text = text.removeprefix(f"{side}: ")
         if rule is FOREIGN and _is_placeholder(case):
             yield case.finding(ANSWER_UNREAD, RESPONSE, "", NOT_KEPT)
-        elif not (is_broken_off and side == RESPONSE and not _is_foreign_stream(case, rule)) and text not in _noticed_slugs(case):
+            continue
+        is_partial = is_broken_off and side == RESPONSE and not _is_foreign_stream(case, rule)
+        if not is_partial and text not in _noticed_slugs(case):
             yield case.finding(rule, side, problem.pointer, text, events=problem.events)
             if rule is REQUEST_UNREAD:
                 yield from _foreign_history(case)

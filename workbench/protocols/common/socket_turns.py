@@ -295,6 +295,8 @@ def _exchange(connection: Exchange, turn: SocketTurn, number: int, title: str, e
         started_at=connection.started_at + turn.at if connection.started_at and turn.at is not None else None,
         duration=max(last - turn.at, 0.0) if last is not None and turn.at is not None else None,
         hop=connection.hop,
+        parent=f"{connection.parent}.{number}" if connection.parent and connection.branch else None,
+        branch=connection.branch,
         client=connection.client,
         meta={CONNECTION: connection.id, FRAMES: _frames_of(turn)},
         note="; ".join(filter(None, (f"{title} over a WebSocket: {how}", *turn.notes, ended))),

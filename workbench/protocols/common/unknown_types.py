@@ -21,8 +21,9 @@ _TYPE = regex.compile(
 
 
 def event_type(value: dict[str, JsonValue]) -> str:
-    """The type of an event; ``error`` also where only its members show it: xAI, and gateways that put the body of an
-    HTTP error into a message (opencode issue 48227). Empty for anything else without a type.
+    """The type of an event; empty for one without a type, unless its members show that it is an error.
+
+    xAI sends errors so, and gateways that put the body of an HTTP error into a message (opencode issue 48227).
     """
     kind = value.get("type")
     if isinstance(kind, str) and kind:

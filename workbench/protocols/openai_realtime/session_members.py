@@ -68,13 +68,13 @@ def ignored_members(update: Value, session: Value) -> Iterator[str]:
     A session without a member says nothing, unless it has it in the place of the other version of the API.
     """
     for place, beta in _BETA_NAMES.items():
-        for stated, other in ((place, beta), (beta, place)):
-            wanted, held = _at(update, stated), _at(session, other)
-            if wanted is not _ABSENT and _at(session, stated) is _ABSENT and _differ(wanted, held):
-                yield f"{stated[1:].replace('/', '.')} (the session has {other[1:].replace('/', '.')})"
+        for own, other in ((place, beta), (beta, place)):
+            setting, current = _at(update, own), _at(session, other)
+            if setting is not _ABSENT and _at(session, own) is _ABSENT and _differ(setting, current):
+                yield f"{own[1:].replace('/', '.')} (the session has {other[1:].replace('/', '.')})"
     for place in _ECHOED:
-        wanted, held = _at(update, place), _at(session, place)
-        if wanted is not _ABSENT and _differ(wanted, held):
+        setting, current = _at(update, place), _at(session, place)
+        if setting is not _ABSENT and _differ(setting, current):
             yield place[1:].replace("/", ".")
 
 
@@ -89,15 +89,15 @@ def _at(value: JsonValue, place: str) -> object:
     return value
 
 
-def _differ(wanted: object, held: object) -> bool:
+def _differ(setting: object, current: object) -> bool:
     """The server has another value; an object may have more members than was set, and nothing says less."""
-    if held is _ABSENT:
+    if current is _ABSENT:
         return False
-    if isinstance(wanted, dict) and isinstance(held, dict):
-        return any(name in held and _differ(value, held[name]) for name, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(held, list):
-        return sorted(map(str, wanted)) != sorted(map(str, held))
-    return wanted != held and (wanted is None or held is None or type(wanted) is type(held))
+    if isinstance(setting, dict) and isinstance(current, dict):
+        return any(name in current and _differ(value, current[name]) for name, value in setting.items())
+    if isinstance(setting, list) and isinstance(current, list):
+        return sorted(map(str, setting)) != sorted(map(str, current))
+    return setting != current and (setting is None or current is None or type(setting) is type(current))
 
 
 def merge(session: Value, update: Value) -> Value:

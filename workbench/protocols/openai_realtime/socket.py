@@ -181,9 +181,9 @@ class RealtimeTurns:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
                 yield SocketFact("socket.cancelled-call", text, (number,))
-        requested = max((turn.numbers[-1] for turn in self._waiting), default=-1)
-        if unused := [held for held in self._unused if held[0] > requested]:
-            yield _unused_fact(unused, "the model does not continue by itself")
+        request = max((turn.numbers[-1] for turn in self._waiting), default=-1)
+        if results := [result for result in self._unused if result[0] > request]:
+            yield _unused_fact(results, "the model does not continue by itself")
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unconfirmed_updates()
@@ -262,8 +262,8 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
-        if ignored := ", ".join(ignored_members(self._stated_in.get(number, {}), self._session)):
-            text = f"the session is not as message {number + 1} set it: the server ignored {ignored:.160}"
+        if members := ", ".join(ignored_members(self._stated_in.get(number, {}), self._session)):
+            text = f"the session is not as message {number + 1} set it: the server ignored {members:.160}"
             self._facts.append(SocketFact("params.ignored", text, (number,), is_harmless=True))
         held = set(tool_names(self._session))
         names = [name for name in wanted if name not in held]
@@ -283,7 +283,7 @@ class RealtimeTurns:
         else:
             turn = self._begin(number if self._trigger is None else self._trigger, frame, {})
             turn.notes.append("the server started this turn by itself (automatic turn detection)")
-            if late := [held for held in self._unused if held[0] < min(self._spoken_from, turn.numbers[-1])]:
+            if late := [result for result in self._unused if result[0] < min(self._spoken_from, turn.numbers[-1])]:
                 why = f"the model did not continue until the user spoke again (message {self._spoken_from + 1})"
                 self._facts.append(_unused_fact(late, why))
         self._trigger = None
@@ -491,8 +491,8 @@ class RealtimeTurns:
         return turn
 
 
-def _unused_fact(unused: list[tuple[int, str]], why: str) -> SocketFact:
+def _unused_fact(results: list[tuple[int, str]], why: str) -> SocketFact:
     """Results, as frames and calls, after which no response was requested."""
-    calls = ", ".join(repr(call) for _, call in unused[:3])
+    calls = ", ".join(repr(call) for _, call in results[:3])
     text = f"no response.create follows the result of {calls:.120}: {why}"
-    return SocketFact("socket.unused-result", text, tuple(number for number, _ in unused))
+    return SocketFact("socket.unused-result", text, tuple(number for number, _ in results))

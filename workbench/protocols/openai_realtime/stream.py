@@ -43,12 +43,9 @@ REALTIME = names_of_events(
     "response.done",
 )
 
-_OBJECTS = {
-    **dict.fromkeys(("response.content_part.added", "response.content_part.done"), "part"),
-    **dict.fromkeys(("response.output_item.added", "response.output_item.done"), "item"),
-    **dict.fromkeys(("response.created", "response.done"), "response"),
-}
-"""Event → the object that the official types require in it."""
+_PART_DONE = "response.content_part.done"
+_NO_PART = f"{_PART_DONE} has no 'part': openai-agents (Python) validates events by the official types, and raises"
+"""Source: openai-agents-python, ``agents/realtime/openai_realtime.py``; livekit/agents-js pull request 929."""
 
 _BYTES_A_SECOND = {"audio/pcm": 2, "pcm16": 2, "audio/pcmu": 1, "audio/pcma": 1, "g711_ulaw": 1, "g711_alaw": 1}
 """Format → bytes of a sample."""
@@ -81,10 +78,6 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     names = REALTIME
     is_by_id = True
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._bare: dict[str, int] = {}  # event without the object that the types require → the first of its kind
-
     def result(self) -> ModelResponse:
         """The response so far, each spoken item with a part that tells the length of its audio."""
         result = super().result()
@@ -105,8 +98,8 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     def _take(self, value: Value, event: SseEvent) -> None:
         kind = value.get("type")
         if kind not in _AUDIO:
-            if isinstance(kind, str) and kind in _OBJECTS and not isinstance(value.get(_OBJECTS[kind]), dict):
-                self._bare.setdefault(kind, event.number)
+            if kind == _PART_DONE and "part" not in value:
+                self._notes.add("stream.client-raises", _NO_PART, event.number)
             super()._take(value, event)
             return
         item = self._find(value, "message", event.number)
@@ -116,20 +109,8 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
         found = super()._ending(messages)
-        for kind, number in self._bare.items():
-            yield Anomaly("stream.client-raises", _discarded(kind), "", (number,))
         status = self.responses[-1][0].get("status") if self.responses else None
-        if status in (None, "completed", "in_progress"):
-            yield from found
-
-
-def _discarded(kind: str) -> str:
-    """Describe what clients do with an event without its object.
-
-    Facts: ``openai-agents`` (Python), ``agents/realtime/openai_realtime.py``, discards what the official types refuse and
-    reports an error; livekit/agents-js pull request 929.
-    """
-    return f"{kind} has no {_OBJECTS[kind]!r}: openai-agents (Python) reports an error, as it validates every event"
+        return found if status in (None, "completed", "in_progress") else iter(list[Anomaly]())
 
 
 def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> Message:

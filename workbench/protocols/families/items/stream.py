@@ -272,13 +272,8 @@ class ItemStreamDecoder:
         if item is None or item.final is not None:
             item = self._open(n, None)
             item.mark("", number)
-        elif not item.is_done:
-            mild = "" if item.kind in _FOR_THE_CLIENT else MILD  # OpenAI leaves out the end of lists of MCP tools
-            message = f"item {item.index} has no done event"
-            self._notes.add(f"stream.block-order{mild}", message, number, f"/output/{n}")
-        elif isinstance(value, dict) and item.kind not in (None, value.get("type")):
-            message = f"item {item.index} ends as {value.get('type')!r:.40}, but its events are those of {item.kind!r:.40}"
-            self._notes.add("stream.block-order", message, number, f"/output/{n}")
+        elif fault := _fault_at_end(item, value):
+            self._notes.add(*fault, number, f"/output/{n}")
         item.final = n
         item.is_done = True
         item.say(WholeValue("", value, number, f"/response/output/{n}", is_last=True))
@@ -483,3 +478,17 @@ class ItemStreamDecoder:
         if self._ended is None and not self._notes.is_over and all(item.is_done for item in self.items):
             message = f"the stream ends without {self.names.missing_end}"
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
+
+
+def _fault_at_end(item: StreamedItem, value: JsonValue) -> tuple[str, str] | None:
+    """Slug and message of an item that is not done before the end of the response, or has another type there."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not item.is_done:
+        mild = "" if item.kind in _FOR_THE_CLIENT else MILD  # OpenAI leaves out the end of lists of MCP tools
+        return f"stream.block-order{mild}", f"item {item.index} has no done event"
+    if kind is None or item.kind in (None, kind):
+        return None
+    return (
+        "stream.block-order",
+        f"item {item.index} ends as {kind!r:.40}, but its events are those of {item.kind!r:.40}",
+    )
