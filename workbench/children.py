@@ -39,13 +39,13 @@ def own_command(*words: str) -> list[str]:
     return running_module("workbench", *words)
 
 
-def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     """Environment for such a process, by default from this one: PYTHONPATH is reduced to absolute folders."""
-    made = dict(os.environ if given is None else given)
-    if "PYTHONPATH" in made:
-        folders = [folder for folder in made.pop("PYTHONPATH").split(os.pathsep) if os.path.isabs(folder)]
-        made |= {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
-    return made
+    child_variables = dict(os.environ if variables is None else variables)
+    if "PYTHONPATH" in child_variables:
+        folders = [folder for folder in child_variables.pop("PYTHONPATH").split(os.pathsep) if os.path.isabs(folder)]
+        child_variables |= {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
+    return child_variables
 
 
 def pool(workers: int) -> ProcessPoolExecutor | None:

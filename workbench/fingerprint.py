@@ -46,8 +46,8 @@ class Item(NamedTuple):
 def items(message: Message, *, is_answer: bool) -> list[Item]:
     """Items of a message, in order."""
     found: list[Item] = []
-    for said, call_id in _fingerprints(message.parts, is_answer=is_answer):
-        plain = hash((is_answer, said))
+    for content, call_id in _fingerprints(message.parts, is_answer=is_answer):
+        plain = hash((is_answer, content))
         found.append(Item(is_answer, plain, hash((plain, call_id)) if call_id else plain, call_id))
     return found
 

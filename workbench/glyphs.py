@@ -34,5 +34,5 @@ def ascii_only(text: str) -> str:
         return text
     from rich.cells import cell_len, set_cell_size
 
-    made = "".join(c if c.isascii() else SIGNS.get(c) or _FRAMES.get(c) or "?" * cell_len(c) for c in text)
-    return set_cell_size(made, cell_len(text))
+    ascii_text = "".join(c if c.isascii() else SIGNS.get(c) or _FRAMES.get(c) or "?" * cell_len(c) for c in text)
+    return set_cell_size(ascii_text, cell_len(text))

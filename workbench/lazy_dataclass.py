@@ -60,7 +60,7 @@ def field_names(cls: type) -> tuple[str, ...]:
 
 def _defer(cls: type, options: dict[str, bool]) -> type:
     """Return the class with its slots, and with placeholders for what ``dataclasses`` adds."""
-    made, is_complete = _with_slots(cls), False
+    built_class, is_complete = _with_slots(cls), False
     own = cache(partial(_own_fields, cls))
 
     def complete() -> None:
@@ -75,30 +75,30 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
             for name, value in vars(cls).items():
                 is_ours = name in fields or name == "__doc__" or (is_own and name in _WRITERS)
                 if not is_ours and before.get(name, _lock) is not value:
-                    setattr(made, name, value)
+                    setattr(built_class, name, value)
             is_complete = True
 
     for name in _methods(options):
         if name not in vars(cls):
-            make = partial(_compile, made, name, own, options, complete) if name in _WRITERS else complete
-            setattr(made, name, _placeholder(made, name, make))
+            make = partial(_compile, built_class, name, own, options, complete) if name in _WRITERS else complete
+            setattr(built_class, name, _placeholder(built_class, name, make))
     if options.get("frozen"):
         for method in (__getstate__, __setstate__):
             if method.__name__ not in vars(cls):
-                setattr(made, method.__name__, method)
+                setattr(built_class, method.__name__, method)
     elif options.get("eq", True) and "__hash__" not in vars(cls):
-        made.__hash__ = None  # type: ignore[assignment]  # as dataclasses does
+        built_class.__hash__ = None  # type: ignore[assignment]  # as dataclasses does
     for name in ("__dataclass_fields__", "__dataclass_params__", "__match_args__"):
-        setattr(made, name, _Attribute(name, complete))
-    _waiting[made] = own
-    return made
+        setattr(built_class, name, _Attribute(name, complete))
+    _waiting[built_class] = own
+    return built_class
 
 
 def _own_fields(cls: type) -> Fields | None:
     """Name → field; None for a class that inherits some, or has one that is no argument and has a value."""
-    given = vars(cls)
-    kinds = given.get("__annotations__", {}).items()
-    fields = {name: _as_field(given.get(name, dataclasses.MISSING)) for name, kind in kinds if _is_field(kind)}
+    members = vars(cls)
+    kinds = members.get("__annotations__", {}).items()
+    fields = {name: _as_field(members.get(name, dataclasses.MISSING)) for name, kind in kinds if _is_field(kind)}
     has_constants = any(not field.init and field.default is not dataclasses.MISSING for field in fields.values())
     is_heir = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
     return None if has_constants or is_heir else fields
@@ -178,8 +178,8 @@ def _write_hash(cls: type, fields: Fields, options: Mapping[str, bool]) -> Sourc
 
 
 def _write_repr(cls: type, fields: Fields, options: Mapping[str, bool]) -> Source:
-    shown = ", ".join(f"{name}={{self.{name}!r}}" for name, field in fields.items() if field.repr)
-    source = f"@_once\ndef __repr__(self):\n return f'{{self.__class__.__qualname__}}({shown})'"
+    fields_text = ", ".join(f"{name}={{self.{name}!r}}" for name, field in fields.items() if field.repr)
+    source = f"@_once\ndef __repr__(self):\n return f'{{self.__class__.__qualname__}}({fields_text})'"
     return source, {"_once": reprlib.recursive_repr()}
 
 
@@ -213,9 +213,9 @@ def _with_slots(cls: type) -> type:
     inherited = {slot for base in cls.__mro__[1:-1] for slot in _slots(base)}
     content = {k: v for k, v in vars(cls).items() if k not in fields and k not in ("__dict__", "__weakref__")}
     content["__slots__"] = tuple(name for name in fields if name not in inherited)
-    made = type(cls)(cls.__name__, cls.__bases__, content)
-    made.__qualname__ = cls.__qualname__
-    return made
+    slotted_class = type(cls)(cls.__name__, cls.__bases__, content)
+    slotted_class.__qualname__ = cls.__qualname__
+    return slotted_class
 
 
 def _slots(base: type) -> tuple[str, ...]:

@@ -22,56 +22,56 @@ else:
     class _Maker(type):
         """Makes the class of a statement that has ``NamedTuple`` among its bases."""
 
-        def __new__(cls, name: str, bases: tuple[type, ...], given: dict[str, Any]) -> type:
-            fields = tuple(given.get("__annotations__", ()))
-            defaults = {field: given[field] for field in fields if field in given}
-            content = {**_METHODS, **given, **{field: _tuplegetter(n, "") for n, field in enumerate(fields)}}
+        def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type:
+            fields = tuple(members.get("__annotations__", ()))
+            defaults = {field: members[field] for field in fields if field in members}
+            content = {**_METHODS, **members, **{field: _tuplegetter(n, "") for n, field in enumerate(fields)}}
             content |= {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
-            made = type(name, (tuple, *(base for base in bases if base is not _Base)), content)
-            made.__new__ = staticmethod(_first_new(made, fields, defaults))
-            return made
+            tuple_class = type(name, (tuple, *(base for base in bases if base is not _Base)), content)
+            tuple_class.__new__ = staticmethod(_first_new(tuple_class, fields, defaults))
+            return tuple_class
 
-    def _first_new(made: type, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., Any]:
+    def _first_new(tuple_class: type, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., Any]:
         """``__new__`` of the first instances of a class; it is compiled for those behind, and for what it refuses."""
         count, size = 0, len(fields)
 
-        def __new__(cls: type, /, *args: Any, **given: Any) -> Any:
+        def __new__(cls: type, /, *args: Any, **values: Any) -> Any:
             nonlocal count
             count += 1
             if count <= _FEW and len(args) <= size:
                 rest = fields[len(args) :]
-                if not rest and not given:
+                if not rest and not values:
                     return _new(cls, args)
-                if given.keys() <= set(rest) and all(field in given or field in defaults for field in rest):
-                    return _new(cls, (*args, *(given[f] if f in given else defaults[f] for f in rest)))
-            made.__new__ = staticmethod(_compile_new(made, fields, defaults))
-            return made.__new__(cls, *args, **given)
+                if values.keys() <= set(rest) and all(field in values or field in defaults for field in rest):
+                    return _new(cls, (*args, *(values[f] if f in values else defaults[f] for f in rest)))
+            tuple_class.__new__ = staticmethod(_compile_new(tuple_class, fields, defaults))
+            return tuple_class.__new__(cls, *args, **values)
 
-        __new__.__qualname__ = f"{made.__qualname__}.__new__"
+        __new__.__qualname__ = f"{tuple_class.__qualname__}.__new__"
         return __new__
 
-    def _compile_new(made: type, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., Any]:
+    def _compile_new(tuple_class: type, fields: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., Any]:
         """As ``collections.namedtuple`` has it."""
         names = ", ".join(fields)
-        space = {"_new": _new, "__builtins__": {}, "__name__": made.__module__}
+        space = {"_new": _new, "__builtins__": {}, "__name__": tuple_class.__module__}
         make = eval(f"lambda _cls, {names}: _new(_cls, ({names}{',' * bool(fields)}))", space)  # noqa: S307  # names of fields
         make.__defaults__ = tuple(defaults.values())
-        make.__name__, make.__qualname__ = "__new__", f"{made.__qualname__}.__new__"
+        make.__name__, make.__qualname__ = "__new__", f"{tuple_class.__qualname__}.__new__"
         return make
 
     def _make(cls: Any, iterable: Iterable[Any]) -> Any:
         """Return an instance of a sequence or iterable."""
-        made = _new(cls, iterable)
-        if len(made) != len(cls._fields):
-            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
-        return made
+        row = _new(cls, iterable)
+        if len(row) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(row)}")
+        return row
 
-    def _replace(self: Any, /, **given: Any) -> Any:
+    def _replace(self: Any, /, **values: Any) -> Any:
         """Return an instance with other values of some fields."""
-        made = self._make(map(given.pop, self._fields, self))
-        if given:
-            raise ValueError(f"Got unexpected field names: {list(given)!r}")
-        return made
+        row = self._make(map(values.pop, self._fields, self))
+        if values:
+            raise ValueError(f"Got unexpected field names: {list(values)!r}")
+        return row
 
     def _asdict(self: Any) -> dict[str, Any]:
         """Return a dict of the fields."""

@@ -31,8 +31,8 @@ def leaves(message: Message) -> Iterator[Leaf]:
     No two leaves share a pointer: if arguments travel as text that is one scalar or ``{}``, the text is the leaf.
     """
     for part in message.parts:
-        for held, name, suffix, value in _scalars_of(part):
-            yield Leaf(message.absolute(held, name) + suffix, value, held, name)
+        for leaf, name, suffix, value in _scalars_of(part):
+            yield Leaf(message.absolute(leaf, name) + suffix, value, leaf, name)
 
 
 def texts(part: Part) -> list[tuple[Part, str, str, str]]:

@@ -62,14 +62,14 @@ class RowsByText(Generic[Row]):
     """
 
     def __init__(self, rows: Iterable[tuple[Iterable[str], Row]]) -> None:
-        given = [(tuple(texts), row) for texts, row in rows]
-        self.rows = tuple(row for _, row in given)
-        self._always = [number for number, (texts, _) in enumerate(given) if not texts]
+        pairs = [(tuple(texts), row) for texts, row in rows]
+        self.rows = tuple(row for _, row in pairs)
+        self._always = [number for number, (texts, _) in enumerate(pairs) if not texts]
         self._short = [
-            (text, number) for number, (texts, _) in enumerate(given) for text in texts if len(text) < _LETTERS
+            (text, number) for number, (texts, _) in enumerate(pairs) for text in texts if len(text) < _LETTERS
         ]
         self._numbers: dict[str, list[tuple[str, int]]] = {}
-        for number, (texts, _) in enumerate(given):
+        for number, (texts, _) in enumerate(pairs):
             for text in texts:
                 if len(text) >= _LETTERS:
                     rarest = min(_stretches(text), key=lambda each: (len(self._numbers.get(each, ())), each))

@@ -265,12 +265,12 @@ def _unread(turn: LedgerTurn, terms: ReasoningTerms) -> str:
     return f"sent as {', '.join(carriers)}, which the provider does not read"
 
 
-def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: ModelRequest) -> Iterator[Entry]:
+def _lost_turns(received: ReceivedAnswers, turn_numbers: Mapping[int, int], request: ModelRequest) -> Iterator[Entry]:
     """Reasoning that came in with turns that the history does not hold, the latest of them, in order of arrival."""
     thoughts = received.thoughts()
-    if len(thoughts) == len(shown):
+    if len(thoughts) == len(turn_numbers):
         return
-    unsent = (n for n in reversed(thoughts) if n not in shown)
+    unsent = (n for n in reversed(thoughts) if n not in turn_numbers)
     why = "the server stores this turn" if request.previous_id else "the history does not contain this turn"
     for n in reversed(list(islice(unsent, _MAX_LOST))):
         answer = received.answers[n]

@@ -98,8 +98,8 @@ def _lost_content(part: dict[str, JsonValue], text: str) -> _LostContent | None:
     if kind == "resource" and isinstance(inner, dict) and not inner.get("blob"):
         lost = _lost_link(inner, text)
         return lost._replace(pointer="/resource/uri") if lost else None
-    if kind == "resource" and isinstance(inner, dict) and (written := _text_of_blob(inner)) and written not in text:
-        lost = _lost_text(written, "/resource/blob", text) if inner["blob"] not in text else None
+    if kind == "resource" and isinstance(inner, dict) and (blob_text := _text_of_blob(inner)) and blob_text not in text:
+        lost = _lost_text(blob_text, "/resource/blob", text) if inner["blob"] not in text else None
         return lost._replace(is_media=True) if lost else None  # a client may pass it on as a file
     if kind == "resource" and isinstance(inner, dict):
         return _lost_media(inner.get("blob"), inner.get("uri"), "/resource/blob", text)

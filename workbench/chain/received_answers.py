@@ -171,7 +171,9 @@ class ReceivedAnswers:
         self._fill(history.__getitem__, found)
         return found
 
-    def match_again(self, count: int, shown: Callable[[int], ReceivedAnswer], memory: MatchMemory, same: int) -> int:
+    def match_again(
+        self, count: int, answer_in_history: Callable[[int], ReceivedAnswer], memory: MatchMemory, same: int
+    ) -> int:
         """``match`` for a history that grew, with its result in ``memory.found``.
 
         New responses and turns can change the match of an old turn only through the position of the next turn, or if a
@@ -180,7 +182,7 @@ class ReceivedAnswers:
 
         Args:
             count: number of assistant messages.
-            shown: the assistant message of a number.
+            answer_in_history: the assistant message of a number.
             memory: result of the last call for this history.
             same: number of messages at the beginning that are unchanged.
 
@@ -199,7 +201,7 @@ class ReceivedAnswers:
         known = min(same, len(memory.raw), *(memory.first_with[i] for i in ids if i in memory.first_with), count)
         later, number, found, bounds = len(self), count - 1, [], []
         while number >= 0 and not (number < known and memory.later[number] == later):
-            position = self._find(shown(number), later)
+            position = self._find(answer_in_history(number), later)
             found.append(position)
             bounds.append(later)
             later = later if position is None else min(later, position)
@@ -207,38 +209,40 @@ class ReceivedAnswers:
         start = number + 1
         memory.raw[start:], memory.later[start:] = reversed(found), reversed(bounds)
         for n in range(start, count):
-            for call_id in shown(n).unique:
+            for call_id in answer_in_history(n).unique:
                 memory.first_with.setdefault(call_id, n)
         while start and memory.raw[start - 1] is None:
             start -= 1
         filled = memory.found[:start] + memory.raw[start:]
-        self._fill(shown, filled, start)
+        self._fill(answer_in_history, filled, start)
         before, memory.found, memory.length = memory.found, filled, len(self)
         pairs = enumerate(zip(before[start:], filled[start:], strict=False), start)
         return min(same, next((n for n, (old, new) in pairs if old != new), min(len(before), count)))
 
-    def _find(self, shown: ReceivedAnswer, later: int) -> int | None:
-        near = {p for i in shown.ids for p in self._near(self._by_id.get(i, ()), later)}
-        candidates = [p for p in near if _same_calls(shown, self.answers[p], is_earlier=p < later)]
+    def _find(self, replayed: ReceivedAnswer, later: int) -> int | None:
+        near = {p for i in replayed.ids for p in self._near(self._by_id.get(i, ()), later)}
+        candidates = [p for p in near if _same_calls(replayed, self.answers[p], is_earlier=p < later)]
         if not candidates:
-            candidates = [p for p in self._near(self._alike(shown), later) if p < later and self._may_be(shown, p)]
+            candidates = [
+                p for p in self._near(self._alike(replayed), later) if p < later and self._may_be(replayed, p)
+            ]
         if len(candidates) < 2:
             return candidates[0] if candidates else None
 
         def rank(position: int) -> tuple[bool, bool, bool, int]:
             answer = self.answers[position]
-            same = (answer.contents == shown.contents, answer.calls == shown.calls, answer.text == shown.text)
+            same = (answer.contents == replayed.contents, answer.calls == replayed.calls, answer.text == replayed.text)
             return (*same, position)
 
         return max(candidates, key=rank)
 
-    def _alike(self, shown: ReceivedAnswer) -> Sequence[int]:
+    def _alike(self, replayed: ReceivedAnswer) -> Sequence[int]:
         """The answers with the same calls, or with the same text and no calls."""
-        return self._by_calls.get(shown.calls, ()) if shown.calls else self._by_text.get(shown.text, ())
+        return self._by_calls.get(replayed.calls, ()) if replayed.calls else self._by_text.get(replayed.text, ())
 
-    def _may_be(self, shown: ReceivedAnswer, position: int) -> bool:
+    def _may_be(self, replayed: ReceivedAnswer, position: int) -> bool:
         """True if its ids do not distinguish it from that response."""
-        return not shown.ids or not self.answers[position].ids
+        return not replayed.ids or not self.answers[position].ids
 
     def _near(self, positions: Sequence[int], later: int) -> Sequence[int]:
         """The candidates just before and just after the answer of the next turn."""
@@ -321,17 +325,17 @@ class MatchMemory:
         del self.raw[count:], self.later[count:], self.found[count:]
 
 
-def _same_calls(shown: ReceivedAnswer, answer: ReceivedAnswer, *, is_earlier: bool) -> bool:
+def _same_calls(replayed: ReceivedAnswer, answer: ReceivedAnswer, *, is_earlier: bool) -> bool:
     """They share a call: by an id that is no counter, or by name and arguments too and in the order of arrival."""
-    if shown.unique & answer.unique:
+    if replayed.unique & answer.unique:
         return True
-    return is_earlier and bool(set(shown.calls) & set(answer.calls))
+    return is_earlier and bool(set(replayed.calls) & set(answer.calls))
 
 
-def _may_show(shown: ReceivedAnswer, answer: ReceivedAnswer) -> bool:
+def _may_show(replayed: ReceivedAnswer, answer: ReceivedAnswer) -> bool:
     """True if both can be the same answer: same calls, no other ids, and one text contains the other."""
-    if shown.calls != answer.calls or bool(shown.text) != bool(answer.text):
+    if replayed.calls != answer.calls or bool(replayed.text) != bool(answer.text):
         return False
-    if shown.ids and answer.ids and not set(shown.ids) & set(answer.ids):
+    if replayed.ids and answer.ids and not set(replayed.ids) & set(answer.ids):
         return False
-    return shown.text in answer.text or answer.text in shown.text
+    return replayed.text in answer.text or answer.text in replayed.text

@@ -140,7 +140,7 @@ def start(
     )
 
 
-def change_lines(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
+def change_lines(summary: Mapping[str, object], client_protocol: str) -> Iterator[str]:
     """Lines on what was changed, and what passed unchanged."""
     changes = summary.get("changes")
     counts = dict(changes) if isinstance(changes, Mapping) else {}
@@ -149,4 +149,4 @@ def change_lines(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
         counted = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
         yield f"changed in translation: {counted}; the note of each exchange has the details (workbench show)"
     if passed:
-        yield f"{_output.number(passed, 'request')} forwarded unchanged: already in {spoken} (--as)"
+        yield f"{_output.number(passed, 'request')} forwarded unchanged: already in {client_protocol} (--as)"

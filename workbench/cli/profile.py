@@ -163,8 +163,10 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "gate":
         return run_gate(store.find(args.names[0]), args.tools, is_json=args.format == "json")
     if args.what == "show":
-        shown = store.find(args.names[0])
-        return _show(args, shown, drift([p for p in store.history(shown.key) if p.verified_at <= shown.verified_at]))
+        profile = store.find(args.names[0])
+        return _show(
+            args, profile, drift([p for p in store.history(profile.key) if p.verified_at <= profile.verified_at])
+        )
     before, after = _pair(store, args.names)
     return _diff(args, before, after)
 

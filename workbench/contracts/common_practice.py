@@ -168,7 +168,7 @@ def _all_items(values: list[Any]) -> JsonValue:
 
 
 def _all_patterns(values: list[Any]) -> JsonValue:
-    return reduce(lambda made, one: rf"(?=(?:{one})\Z)(?:{made})", values)
+    return reduce(lambda pattern, one: rf"(?=(?:{one})\Z)(?:{pattern})", values)
 
 
 _FLAG: tuple[Callable[[list[Any]], JsonValue], Callable[[JsonValue], bool]] = (lambda _: True, bool)

@@ -171,7 +171,7 @@ class ContractFile:
     def of_models(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
         """The refusals that name a model; they apply wherever the model is served."""
         of_models = [(holds, each) for holds, each in self.relations if holds.models]
-        facts = [(holds, held.get("params.refused")) for holds, held in self.facts if holds.models]
+        facts = [(holds, terms.get("params.refused")) for holds, terms in self.facts if holds.models]
         older = [fact for holds, fact in facts if fact and holds.covers(protocol, variant, model)][-1:]
         found = [each for fact in older for each in of_refused_params(fact.value, fact.source, fact.date)]
         found += place_relations(of_models, protocol, variant, model)

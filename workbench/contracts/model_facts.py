@@ -177,7 +177,10 @@ def _tables() -> tuple[Mapping[str, Any], ...]:
 
 
 def _with_small_names(models: Mapping[str, Any]) -> dict[str, Any]:
-    return {contract: {name.lower(): facts for name, facts in held.items()} for contract, held in models.items()}
+    return {
+        contract: {name.lower(): facts for name, facts in facts_by_name.items()}
+        for contract, facts_by_name in models.items()
+    }
 
 
 @cache

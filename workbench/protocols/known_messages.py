@@ -128,9 +128,9 @@ class _KnownHistory(NamedTuple):
 class _NewTexts(list[bytes]):
     """Texts of the messages behind the first ones of a history."""
 
-    def __init__(self, known: _KnownHistory, kept: int, texts: Iterable[bytes]) -> None:
+    def __init__(self, known: _KnownHistory, common_length: int, texts: Iterable[bytes]) -> None:
         super().__init__(texts)
-        self.known, self.kept = known, kept
+        self.known, self.common_length = known, common_length
 
 
 class _Body(NamedTuple):
@@ -223,14 +223,16 @@ class KnownMessages:
 
     def _resume(self, protocol: str, text: BodyText) -> RequestReading | None:
         """The reading of a body from the end of an earlier one; None if it continues none, or not all is JSON."""
-        known, kept = self._find_continued(protocol, text)
+        known, common_length = self._find_continued(protocol, text)
         before = known.reading if known else None
         if known is None or before is None:
             return None
-        found = before.outline.resume(kept, text.between(before.outline.place(kept - 1)[1], text.size))
+        found = before.outline.resume(
+            common_length, text.between(before.outline.place(common_length - 1)[1], text.size)
+        )
         if found is None:
             return None
-        texts = _NewTexts(known, kept, [text.between(*place) for place in found.places_from(kept)])
+        texts = _NewTexts(known, common_length, [text.between(*place) for place in found.places_from(common_length)])
         try:
             values = before.values_of(found, text)
             reading = self._extend(known, before, found, text, texts) if values is before.values else None
@@ -239,7 +241,7 @@ class KnownMessages:
         except (WireError, ProtocolMismatch):
             return None
         if reading:
-            reading.learn(before, kept)
+            reading.learn(before, common_length)
         return reading
 
     def _extend(
@@ -252,7 +254,7 @@ class KnownMessages:
         anomalies = list[Anomaly]()
         messages = self.read(texts, anomalies, known.reader, known.key)
         latest = self._take_latest()
-        if latest is None or any(map(shapes, messages[texts.kept :])):
+        if latest is None or any(map(shapes, messages[texts.common_length :])):
             return None
         first = before.noted[0]
         request, noted = before.request_with(messages, anomalies), (first, first + len(anomalies))
@@ -269,10 +271,10 @@ class KnownMessages:
             reading = known.reading
             if reading and reading.protocol == protocol and reading.form.shapes:
                 shared = text.count_shared(reading.text)
-                kept = reading.outline.count_kept(shared)
-                if kept > most:
-                    best, most = known, kept
-                if kept == most and shared >= CONTINUED * text.size:
+                common_length = reading.outline.count_kept(shared)
+                if common_length > most:
+                    best, most = known, common_length
+                if common_length == most and shared >= CONTINUED * text.size:
                     break
         return best, most
 
@@ -310,7 +312,7 @@ class KnownMessages:
         """The history that a request continues, how many of its messages it has, and the texts of those behind."""
         wanted = list(texts)
         if isinstance(texts, _NewTexts):
-            history, shared = texts.known.history, texts.kept
+            history, shared = texts.known.history, texts.common_length
             if (reader, key) != (texts.known.reader, texts.known.key):
                 return GrowingHistory(), 0, (*history.texts[:shared], *wanted)
         else:

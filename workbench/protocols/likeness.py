@@ -63,13 +63,15 @@ def ends_alike(a: Likeness, b: Likeness) -> bool:
 
 def _likeness(decoded: DecodedExchange) -> Likeness:
     http = decoded.exchange.request
-    spoken = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
-    said = array("q", (number for message in spoken for number in fact(message, _plain)))
+    own_messages = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
+    numbers = array("q", (number for message in own_messages for number in fact(message, _plain)))
     is_model = decoded.request is not None
     path = urls.split_url(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
     what = ("", "") if is_model or http is None else (http.method.upper(), path or "/")
     text = "" if is_model else decoded.request_text[-_LAST:].decode("utf-8", "replace")
-    return Likeness(sha256(repr(what).encode() + decoded.request_text).digest(), said, _last_words(spoken, text), what)
+    return Likeness(
+        sha256(repr(what).encode() + decoded.request_text).digest(), numbers, _last_words(own_messages, text), what
+    )
 
 
 def _plain(message: Message) -> tuple[int, ...]:
@@ -82,7 +84,7 @@ def _last_words(messages: list[Message], text: str) -> frozenset[str]:
         if room <= 0:
             break
         results = (visible_text(Message("", p.content)) for p in message.parts if isinstance(p, ToolResultIR))
-        said = " ".join((visible_text(message), *results))[-room:]
-        pieces.append(said)
-        room -= len(said)
+        words = " ".join((visible_text(message), *results))[-room:]
+        pieces.append(words)
+        room -= len(words)
     return frozenset(_WORD.findall(" ".join(pieces).casefold()))

@@ -72,19 +72,19 @@ class CarriedFindings(Sequence[Finding]):
     """The findings of an exchange: those made for it, and the first ones of a log.
 
     Attributes:
-        made: found in this exchange itself.
+        own: found in this exchange itself.
         log: of the history that its request continues.
         size: number of findings of the log that hold.
-        grown: how much longer the list of messages is than in the request whose fields the log is about.
+        growth: how much longer the list of messages is than in the request whose fields the log is about.
     """
 
-    __slots__ = ("exchange", "grown", "log", "made", "size")
+    __slots__ = ("exchange", "growth", "log", "own", "size")
 
     def __init__(
-        self, exchange: int, own: Sequence[Finding], log: FindingLog, size: int, grown: Growth | None = None
+        self, exchange: int, own: Sequence[Finding], log: FindingLog, size: int, growth: Growth | None = None
     ) -> None:
-        self.exchange, self.grown = exchange, grown
-        self.made = tuple(own)
+        self.exchange, self.growth = exchange, growth
+        self.own = tuple(own)
         self.log, self.size = log, size
 
     def of_log(self) -> Iterator[Finding]:
@@ -93,21 +93,21 @@ class CarriedFindings(Sequence[Finding]):
 
     def here(self, finding: Finding) -> Finding:
         """A finding of the log with its place in this exchange."""
-        order, grown = finding.order, self.grown
-        if grown is None or finding.span is None or order is None or order.message != BESIDE:
+        order, growth = finding.order, self.growth
+        if growth is None or finding.span is None or order is None or order.message != BESIDE:
             return finding
-        span = grown.move(finding.span)
+        span = growth.move(finding.span)
         return replace(finding, span=span, order=order._replace(span=span))
 
-    def with_made(self, own: Iterable[Finding]) -> CarriedFindings:
+    def with_own(self, own: Iterable[Finding]) -> CarriedFindings:
         """The same with other findings made for this exchange."""
-        return CarriedFindings(self.exchange, tuple(own), self.log, self.size, self.grown)
+        return CarriedFindings(self.exchange, tuple(own), self.log, self.size, self.growth)
 
     def _all(self) -> list[Finding]:
-        return sorted((*self.of_log(), *self.made), key=in_wire)
+        return sorted((*self.of_log(), *self.own), key=in_wire)
 
     def __len__(self) -> int:
-        return self.size + len(self.made)
+        return self.size + len(self.own)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self._all())
@@ -137,26 +137,26 @@ def _in_exchange(finding: Finding, exchange: int) -> Finding:
     return replace(finding, exchange=exchange)
 
 
-def made_for(findings: Sequence[Finding]) -> Sequence[Finding]:
+def own_findings(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Those of the findings of an exchange that were made for it."""
-    return findings.made if isinstance(findings, CarriedFindings) else findings
+    return findings.own if isinstance(findings, CarriedFindings) else findings
 
 
 def without(findings: Sequence[Finding], rule: str) -> Sequence[Finding]:
     """The findings of an exchange without those of a rule that were made for it; the very same if there are none."""
-    own = made_for(findings)
+    own = own_findings(findings)
     remaining = tuple(finding for finding in own if finding.rule != rule)
-    return findings if len(remaining) == len(own) else with_made(findings, remaining)
+    return findings if len(remaining) == len(own) else with_own(findings, remaining)
 
 
-def with_made(findings: Sequence[Finding], own: tuple[Finding, ...]) -> Sequence[Finding]:
+def with_own(findings: Sequence[Finding], own: tuple[Finding, ...]) -> Sequence[Finding]:
     """The findings of an exchange with others made for it."""
-    return findings.with_made(own) if isinstance(findings, CarriedFindings) else own
+    return findings.with_own(own) if isinstance(findings, CarriedFindings) else own
 
 
 def with_more(findings: Sequence[Finding], more: Iterable[Finding]) -> Sequence[Finding]:
     """The findings of an exchange, and others made for it."""
-    return with_made(findings, (*made_for(findings), *more))
+    return with_own(findings, (*own_findings(findings), *more))
 
 
 class FindingsOfRows(Sequence[Finding]):

@@ -17,7 +17,14 @@ from itertools import repeat
 from workbench.contracts import Basis, Contradiction, Finding
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
-from workbench.rules._carried_findings import CarriedFindings, FindingLog, FindingsOfRows, in_wire, likeness, made_for
+from workbench.rules._carried_findings import (
+    CarriedFindings,
+    FindingLog,
+    FindingsOfRows,
+    in_wire,
+    likeness,
+    own_findings,
+)
 
 
 class Causes:
@@ -37,7 +44,7 @@ class Causes:
         self._seen: Counter[Hashable] = Counter()
         self._log: list[tuple[int, Hashable, int]] = []
         self._in: dict[int, list[tuple[int, Finding]]] = {}
-        self._made: list[tuple[int, int, Finding]] = []
+        self._causes: list[tuple[int, int, Finding]] = []
         for row in findings.rows if isinstance(findings, FindingsOfRows) else ():
             self.add_row(row)
         for finding in () if isinstance(findings, FindingsOfRows) else findings:
@@ -52,7 +59,7 @@ class Causes:
         self._rows.append(findings)
         self._carried[findings.exchange] = findings
         self._hold(findings)
-        for finding in findings.made:
+        for finding in findings.own:
             self.add(finding, findings.log.count_like(finding, findings.size))
 
     def _hold(self, findings: CarriedFindings) -> None:
@@ -99,7 +106,7 @@ class Causes:
                 del self._numbers[key]
             self._seen.pop((index, key[1]), None)  # type: ignore[index]
             self._in.pop(index, None)
-        del self._made[len(self.members) :]
+        del self._causes[len(self.members) :]
         self._cut_rows(exchange)
 
     def _cut_rows(self, exchange: int) -> None:
@@ -121,7 +128,7 @@ class Causes:
             return own
         numbers = self._logs[id(row.log)].numbers
         from_log = [*zip(numbers, row.of_log(), strict=False)]
-        known = {id(finding) for finding in row.made}
+        known = {id(finding) for finding in row.own}
         return sorted((*from_log, *(each for each in own if id(each[1]) in known)), key=lambda each: in_wire(each[1]))
 
     def findings(self) -> list[Finding]:
@@ -129,11 +136,11 @@ class Causes:
         lasts = self._lasts()
         for number, group in enumerate(self.members):
             last = max(group[-1].exchange, lasts.get(number, -1))
-            if number == len(self._made):
-                self._made.append((len(group), last, _lasting(group, last)))
-            elif self._made[number][:2] != (len(group), last):
-                self._made[number] = (len(group), last, _lasting(group, last))
-        return [finding for _, _, finding in self._made]
+            if number == len(self._causes):
+                self._causes.append((len(group), last, _lasting(group, last)))
+            elif self._causes[number][:2] != (len(group), last):
+                self._causes[number] = (len(group), last, _lasting(group, last))
+        return [finding for _, _, finding in self._causes]
 
     def _lasts(self) -> dict[int, int]:
         """Number of a cause → the last exchange that carries a finding of it."""
@@ -288,7 +295,7 @@ def _contradictions(findings: Iterable[Finding]) -> Iterator[Contradiction]:
     for row in findings.rows:
         if isinstance(row, CarriedFindings):
             yield from logs.setdefault(id(row.log), _FactsInLog()).of(row)
-        yield from (finding.contradicts for finding in made_for(row) if finding.contradicts)
+        yield from (finding.contradicts for finding in own_findings(row) if finding.contradicts)
 
 
 class _FactsInLog:

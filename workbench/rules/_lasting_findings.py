@@ -137,13 +137,13 @@ class LaneFindings:
     """
 
     def __init__(self) -> None:
-        self.last, self.shown = -1, 0
+        self.last, self.length = -1, 0
         self.known: dict[Hashable, _LogInUse] = {}
 
     def fork(self, length: int) -> LaneFindings:
         """The same for the first messages alone."""
         other = LaneFindings()
-        other.last, other.shown = self.last, min(self.shown, length)
+        other.last, other.length = self.last, min(self.length, length)
         other.known = {key: known.first(known.point(length)) for key, known in self.known.items()}
         return other
 
@@ -207,9 +207,9 @@ class KnownFindings:
 
     def __init__(self, lane: LaneFindings, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> None:
         self.start, self.has_fields = 0, False
-        self._grown: Growth | None = None
+        self._growth: Growth | None = None
         self._lane, self._is_plain, self._is_final = lane, is_plain, is_final
-        self._point, self._shown = _NOTHING, 0
+        self._point, self._length = _NOTHING, 0
         self._known: _LogInUse | None = None
         self._key: Hashable = None
 
@@ -222,7 +222,7 @@ class KnownFindings:
         if known is None or not case.earlier.exchanges or self._lane.last != case.earlier.exchanges[-1]:
             self._known = _LogInUse(FindingLog(), [_NOTHING])
             return
-        self._shown = self._lane.shown
+        self._length = self._lane.length
         point = known.point(length)
         is_paired_again = case.closure.settled < point.settled
         end = 0 if is_paired_again else min(point.settled, _first_change(case, known))
@@ -230,10 +230,10 @@ class KnownFindings:
             point = _Point(length, int(end), known.log.before(int(end)))
             known = known.first(point)
         self._known, self._point, self.start = known, point, point.settled
-        self._grown = _growth(known.fields, case) if point.logged else None
-        if known.fields and point.logged and self._grown is None:  # the same fields, written otherwise
+        self._growth = _growth(known.fields, case) if point.logged else None
+        if known.fields and point.logged and self._growth is None:  # the same fields, written otherwise
             self._known, self._point, self.start = _LogInUse(FindingLog(), [_NOTHING]), _NOTHING, 0
-        self.has_fields = self._grown is not None
+        self.has_fields = self._growth is not None
 
     def finish(self, case: RuleContext, found: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of the exchange, including the known ones; those that hold for later exchanges are kept."""
@@ -245,15 +245,15 @@ class KnownFindings:
                 known.changes = case.ledger.changes
                 known.seen = len(known.changes or ())
                 self._lane.keep(self._key, known)
-            self._lane.last, self._lane.shown = case.decoded.index, length
+            self._lane.last, self._lane.length = case.decoded.index, length
         index = case.decoded.index
-        return CarriedFindings(index, found, known.log, count, self._grown) if known and count else tuple(found)
+        return CarriedFindings(index, found, known.log, count, self._growth) if known and count else tuple(found)
 
     def _log(self, case: RuleContext, known: _LogInUse, found: Iterable[Finding]) -> None:
         by_message = [(f.order.message, f) for f in found if f.order and f.order.message is not None]
         new = sorted(((n, f) for n, f in by_message if n >= self.start), key=itemgetter(0))
         fresh = (n for n, f in new if not _is_settled(case, f))
-        end = _last_settled(case, self.start, min(self._shown, case.closure.settled, next(fresh, self._shown)))
+        end = _last_settled(case, self.start, min(self._length, case.closure.settled, next(fresh, self._length)))
         if end > known.points[-1].settled:
             if not known.points[-1].settled and not known.log.findings:
                 known.fields = self._log_fields(case, known.log, [f for n, f in by_message if n == BESIDE])

@@ -245,7 +245,12 @@ def _here(case: RuleContext, finding: Finding) -> FaultOrigin | None:
     if finding.side != REQUEST or not case.earlier.exchanges:
         return None
     words = next(
-        (said for begins, tell in _TELLERS if finding.rule.startswith(begins) and (said := tell(case, finding))), ""
+        (
+            sentence
+            for begins, tell in _TELLERS
+            if finding.rule.startswith(begins) and (sentence := tell(case, finding))
+        ),
+        "",
     )
     return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop) if words else None
 

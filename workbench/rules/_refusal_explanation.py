@@ -94,9 +94,9 @@ def _reconcile(
         matches = _by_family(error, refusal, named_place)
         likely = _meant_by_place(of_request, named_place, ids) if matches else []
     if likely:
-        chosen = _nearest(likely, place)
-        marked = _mark_named(chosen, error, place)
-        others = (f for f in findings if f is not chosen)
+        nearest = _nearest(likely, place)
+        marked = _mark_named(nearest, error, place)
+        others = (f for f in findings if f is not nearest)
         rest = _demote_others(others, marked, place, ids)
         return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):

@@ -53,15 +53,15 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings; those that rest on common practice as warnings, if most providers refuse it."""
     found = list(findings)
     places: set[tuple[str, str]] = set()
-    told: set[tuple[str, str]] | None = None
+    stated_places: set[tuple[str, str]] | None = None
     for finding in found:
         place = (_subject(finding), finding.pointer)
         if not _is_borrowed(finding):
             is_told_better = _is_of_a_list(finding) and any(_says_the_same(other, finding) for other in found)
             yield from () if is_told_better else (finding,)
         elif place not in places and not accepted_by(case.decoded):
-            told = _told_places(found) if told is None else told
-            suspicions = list(_by_vote(case, finding)) if (finding.side, finding.pointer) not in told else []
+            stated_places = _told_places(found) if stated_places is None else stated_places
+            suspicions = list(_by_vote(case, finding)) if (finding.side, finding.pointer) not in stated_places else []
             places.update(place for _ in suspicions)
             yield from suspicions
 

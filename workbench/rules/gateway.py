@@ -99,9 +99,9 @@ def _places_of_relations(contract: Contract) -> frozenset[tuple[str, ...]]:
 def _fields_of_roles(contract: Contract) -> tuple[tuple[str, frozenset[str]], ...]:
     """(role, keys) of the messages whose keys are known; () where none are."""
     term = contract.term("content.message-fields")
-    told = {contract.closure.call_role: contract.term("reasoning.refused-carriers") or ()}
+    carriers = {contract.closure.call_role: contract.term("reasoning.refused-carriers") or ()}
     known = term if isinstance(term, Mapping) else {}
-    return tuple((role, frozenset((*keys, *told.get(role, ())))) for role, keys in known.items())
+    return tuple((role, frozenset((*keys, *carriers.get(role, ())))) for role, keys in known.items())
 
 
 def _may_have_strange_keys(shape: MessageShape, known: tuple[tuple[str, frozenset[str]], ...]) -> bool:
@@ -113,8 +113,8 @@ def _may_have_strange_keys(shape: MessageShape, known: tuple[tuple[str, frozense
 
 @asked_by_shape(_may_have_strange_keys)
 def _strange_keys(message: Message, known: tuple[tuple[str, frozenset[str]], ...]) -> list[str]:
-    taken = next((keys for role, keys in known if role == message.role), None)
-    return [] if taken is None else [key for key in _keys(message) if key not in taken]
+    known_keys = next((keys for role, keys in known if role == message.role), None)
+    return [] if known_keys is None else [key for key in _keys(message) if key not in known_keys]
 
 
 def _keys(message: Message) -> list[str]:
@@ -135,8 +135,8 @@ def _cache_breakpoints(case: RuleContext) -> Iterator[Finding]:
     found = marks(case.decoded)
     if len(found) > most:
         text = f"{len(found)} cache breakpoints in the request, at most {most} are accepted: this is one too many"
-        said = {"limit": str(most), "found": str(len(found))}
-        finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=said)
+        facts = {"limit": str(most), "found": str(len(found))}
+        finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=facts)
         yield with_related(finding, found)
 
 

@@ -22,7 +22,7 @@ from workbench.ir import NOTHING, JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
-from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without
+from workbench.rules._carried_findings import FindingsOfRows, own_findings, with_more, without
 from workbench.rules._lasting_findings import KnownFindings, lane_of
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
@@ -84,7 +84,7 @@ class InspectedExchange:
     def is_undecided(self) -> bool:
         """True if it may contain a break that could not be seen: damaged, or not fully decoded."""
         is_damaged = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
-        return is_damaged or any(finding.rule in UNREAD for finding in made_for(self.findings))
+        return is_damaged or any(finding.rule in UNREAD for finding in own_findings(self.findings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Inspector:
     rows: list[InspectedExchange] = field(default_factory=list)
     rule_prefixes: frozenset[str] | None = None
     _next: int = 0
-    _grown: set[int] = field(default_factory=set, repr=False)
+    _growing: set[int] = field(default_factory=set, repr=False)
     _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
     _marks: dict[int, int] = field(default_factory=dict, repr=False)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
@@ -171,7 +171,7 @@ class Inspector:
     @property
     def is_done(self) -> bool:
         """True if every exchange known so far is inspected."""
-        return self._next >= len(self.session) and not self._grown
+        return self._next >= len(self.session) and not self._growing
 
     def refresh(self) -> frozenset[int]:
         """Check whether the session has grown; the indices of the exchanges that now have to be inspected."""
@@ -183,7 +183,7 @@ class Inspector:
             then, now = known[index], self.session.summaries()[index]
             is_same = now.state is State.OPEN and (then.url, then.request_bytes) == (now.url, now.request_bytes)
             if index in self._open and is_same:  # what is new is in its answer
-                self._grown.add(index)
+                self._growing.add(index)
             elif index in self._marks:  # else it was whole already when it was read
                 self._rewind(index)
         if (first := self._tool_hops.overtaken_row(self._next)) in self._marks:
@@ -193,7 +193,7 @@ class Inspector:
     def steps(self) -> Iterator[InspectedExchange]:
         """Inspect what is not inspected yet, one exchange at a time; call again when the session has grown."""
         while not self.is_done:
-            yield self._step_again(self._grown.pop()) if self._grown else self._step()
+            yield self._step_again(self._growing.pop()) if self._growing else self._step()
 
     def _step(self) -> InspectedExchange:
         index, journal = self._next, self._conversations.journal
@@ -237,10 +237,10 @@ class Inspector:
         """Take back everything from an exchange on."""
         self._conversations.journal.rewind(self._marks[index])
         self._next = index
-        for kept in (self._marks, self._open, self._details, self._peeked):
-            for later in [n for n in kept if n >= index]:
-                del kept[later]
-        self._grown = {n for n in self._grown if n < index}
+        for by_index in (self._marks, self._open, self._details, self._peeked):
+            for later in [n for n in by_index if n >= index]:
+                del by_index[later]
+        self._growing = {n for n in self._growing if n < index}
 
     def run(self) -> Inspection:
         """Inspect everything."""
@@ -259,15 +259,15 @@ class Inspector:
         """One exchange in full; those before it are inspected first. Raises IndexError, SessionFormatError."""
         while self._next <= index < len(self.session):
             self._step()
-        row, kept = self.rows[index], self._details.pop(index, None)
-        if kept is None:
+        row, detail = self.rows[index], self._details.pop(index, None)
+        if detail is None:
             decoded = self._decode(index, self._tool_hops.complete(self.session.exchange(index)))
             case = self._case(decoded, self._contract(decoded), row.conversation)
-            kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
-        self._details[index] = kept = replace(kept, row=row, about=self.session.about)
+            detail = Detail(row, decoded, case.contract, case.closure, case.ledger)
+        self._details[index] = detail = replace(detail, row=row, about=self.session.about)
         while len(self._details) > DETAILS_KEPT:
             self._details.pop(next(iter(self._details)))
-        return kept
+        return detail
 
     def trial(
         self,
@@ -333,19 +333,19 @@ class Inspector:
         case = self._case(decoded, choice._replace(is_own=counts), lane, shared=shared)
         return Trial(decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts)))
 
-    def with_exchange(self, index: int, made: Exchange) -> Inspector:
+    def with_exchange(self, index: int, new: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with one exchange replaced.
 
         Only that exchange is checked. The copy inspects nothing further, and is outdated when this one has more rows.
 
         Args:
             index: index of an exchange that is inspected.
-            made: the new request, with its response if it was sent.
+            new: the new request, with its response if it was sent.
         """
         recorded = self._read(index)
         base = recorded if isinstance(recorded, Exchange) else Exchange(self.rows[index].summary.id)
         new = replace(
-            base, request=made.request, response=made.response, origin=made.origin, state=State.COMPLETE, damage=()
+            base, request=new.request, response=new.response, origin=new.origin, state=State.COMPLETE, damage=()
         )
         other = copy(self)
         other.session, other.rows = ReplacingSession(self.session, index, new), list(self.rows)
@@ -370,8 +370,8 @@ class Inspector:
 
     def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> InspectedExchange:
         if isinstance(exchange, SessionFormatError):
-            told = self.session.summaries()[index]
-            return InspectedExchange(index, told, None, "unreadable", None, "", None, None, problems=(str(exchange),))
+            entry = self.session.summaries()[index]
+            return InspectedExchange(index, entry, None, "unreadable", None, "", None, None, problems=(str(exchange),))
         decoded = self._decode(index, exchange)
         if exchange.state is State.OPEN:
             self._open[index] = decoded
@@ -404,12 +404,12 @@ class Inspector:
         choice = self._contract(decoded)
         conversation = self._conversations.add(decoded)
         if conversation is None:  # neither side was decoded: why not is all that is found
-            told = self._with_findings(row, decoded, choice, None)
-            return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
+            judged_row = self._with_findings(row, decoded, choice, None)
+            return replace(judged_row, findings=(*judged_row.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
-        told = self._with_findings(row, decoded, choice, conversation.id)
+        judged_row = self._with_findings(row, decoded, choice, conversation.id)
         links, found = self._tool_hops.check_model(decoded)
-        return replace(told, findings=with_more(told.findings, found), tool_links=links)
+        return replace(judged_row, findings=with_more(judged_row.findings, found), tool_links=links)
 
     def _with_findings(
         self, row: InspectedExchange, decoded: DecodedExchange, choice: Choice, conversation: int | None
@@ -445,9 +445,9 @@ class Inspector:
         journal.put(self._providers, decoded.index, contract.name)
         for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
             row = self.rows[earlier]
-            left = without(row.findings, PENDING_RULE)
-            if left is not row.findings:
-                self.rows[earlier] = replace(row, findings=left)
+            findings = without(row.findings, PENDING_RULE)
+            if findings is not row.findings:
+                self.rows[earlier] = replace(row, findings=findings)
                 journal.note(partial(self.rows.__setitem__, earlier, row))
         request = decoded.request
         if request and request.tools:

@@ -200,12 +200,12 @@ def _absent_fault(case: RuleContext, main_finding: Finding, error: ApiError) -> 
 
 def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
-    error, label, chosen = case.response.error if case.response else None, case.contract.label, refusal.chosen
+    error, label, finding = case.response.error if case.response else None, case.contract.label, refusal.chosen
     if refusal.is_by_place:
         return  # the text does not say what is wrong
-    nearest = chosen if chosen and chosen.check else refused
+    nearest = finding if finding and finding.check else refused
     check = nearest.check if nearest else None
-    if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
+    if finding and finding.check is None and (known := case.contract.check_for(finding.rule)):
         check = known
         words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
     elif check is None:
@@ -221,7 +221,7 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
     if error is None:
         return
     seen = f"status {case.status}: {quote(error.message.strip())}"
-    is_found = chosen is not None and chosen.severity is Severity.ERROR  # then only the contract is to be mended
+    is_found = finding is not None and finding.severity is Severity.ERROR  # then only the contract is to be mended
     rule = weaker(DISAGREES, Severity.INFO) if is_found else DISAGREES
     yield case.finding(rule, RESPONSE, error.pointer, words, evidence=seen, source=_source(check))
 

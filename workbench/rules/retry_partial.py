@@ -131,12 +131,12 @@ def _doubled_answer(case: RuleContext) -> Iterator[Finding]:
             if not isinstance(part, Text):
                 continue
             at = _restart(part.text, LEAST_ANSWER)
-            ref, said = NodeRef(RESPONSE, n, k), "the text starts again in the middle: a failed attempt precedes it"
+            ref, sentence = NodeRef(RESPONSE, n, k), "the text starts again in the middle: a failed attempt precedes it"
             if at and "\n" not in part.text[at - 1 : at + 1]:
-                yield case.within(weaker(STALE), ref, "text", (0, at), said, evidence=quote(part.text[at:]))
+                yield case.within(weaker(STALE), ref, "text", (0, at), sentence, evidence=quote(part.text[at:]))
             elif before and len(before.text) >= LEAST_ANSWER and part.text.startswith(before.text):
-                said = "the text starts like the one before it: a failed attempt precedes it"
-                yield case.at(weaker(STALE), ref, said, name="text", evidence=quote(part.text))
+                sentence = "the text starts like the one before it: a failed attempt precedes it"
+                yield case.at(weaker(STALE), ref, sentence, name="text", evidence=quote(part.text))
             before = part
 
 

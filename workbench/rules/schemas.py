@@ -279,14 +279,14 @@ def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding
     places = protocols.traits(case.decoded.protocol).output_schemas
     outputs = [found for place in places for found in values(case.decoded, place)]
     strict = [tool.schema for tool in request.tools if tool.strict]
-    schemas = [dumps(schema) for schema in (*strict, *(_read_output(written) for _, written in outputs))]
+    schemas = [dumps(schema) for schema in (*strict, *(_read_output(source_schema) for _, source_schema in outputs))]
     for what, most in limits.items():
         count = sum(_sizes(schema)[what] for schema in schemas) if isinstance(most, int) else 0
         if isinstance(most, int) and count > most:
-            said = {"limit": str(most), "length": str(count), "found": str(count)}
+            facts = {"limit": str(most), "length": str(count), "found": str(count)}
             text = f"{count} {_TOTALS[what]} in total in the strict tools and the response schema; the limit is {most}"
             at = _tools_at(case) if strict else outputs[0][0]
-            yield by_term(case, STRICT, f"schema.strict.max-{what}", at, text, when="too-complex", values=said)
+            yield by_term(case, STRICT, f"schema.strict.max-{what}", at, text, when="too-complex", values=facts)
 
 
 @lru_cache(maxsize=4096)
@@ -439,14 +439,14 @@ def schema_as_sent(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
     return _as_written(tool.schema, loads(decoded.request_index.text[slice(*span)])) if span else tool.schema
 
 
-def _as_written(read: JsonValue, written: JsonValue) -> JsonValue:
-    if read == written:
+def _as_written(read: JsonValue, source: JsonValue) -> JsonValue:
+    if read == source:
         return read
-    if isinstance(read, dict) and isinstance(written, dict):
-        return {key: _as_written(read.get(key, inner), inner) for key, inner in written.items()}
-    if isinstance(read, list) and isinstance(written, list):
-        return [_as_written(*both) for both in zip(read, written, strict=False)]
-    is_nullable = isinstance(read, list) and isinstance(written, str)  # "type", beside nullable
+    if isinstance(read, dict) and isinstance(source, dict):
+        return {key: _as_written(read.get(key, inner), inner) for key, inner in source.items()}
+    if isinstance(read, list) and isinstance(source, list):
+        return [_as_written(*both) for both in zip(read, source, strict=False)]
+    is_nullable = isinstance(read, list) and isinstance(source, str)  # "type", beside nullable
     return read[0] if is_nullable and read else read
 
 

@@ -100,8 +100,8 @@ def _handshake(decoded: DecodedExchange) -> Iterator[Finding]:
     text = f"the server answered the handshake with {response.status}" + (f": {meaning}" if meaning else "")
     severity = Severity.INFO if response.status == _FALLS_BACK else REFUSED_HANDSHAKE.severity
     found = _finding(decoded, weaker(REFUSED_HANDSHAKE, severity), RESPONSE, text, ())
-    said = decoded.response_text.decode("utf-8", "replace").strip()
-    yield replace(found, evidence=quote(said, 200) if said else found.evidence)
+    body_text = decoded.response_text.decode("utf-8", "replace").strip()
+    yield replace(found, evidence=quote(body_text, 200) if body_text else found.evidence)
 
 
 class _ReadFrames(NamedTuple):

@@ -120,10 +120,10 @@ def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Fi
     for n, message in enumerate(answer.messages):
         last = next(((k, p) for k, p in reversed(list(enumerate(message.parts))) if isinstance(p, ToolCallIR)), None)
         if last and last[1].error and not last[1].is_server and is_cut(last[1].raw or ""):
-            said = (
+            sentence = (
                 f"the finish reason is {quote(answer.finish_reason, 40)}, but the arguments of the call are truncated"
             )
-            yield case.at(weaker(FINISH), NodeRef(RESPONSE, n, last[0]), said, name="input")
+            yield case.at(weaker(FINISH), NodeRef(RESPONSE, n, last[0]), sentence, name="input")
             return
 
 

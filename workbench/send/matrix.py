@@ -114,20 +114,20 @@ class MatrixHistory:
     def row(self, label: str) -> MatrixRow:
         """Verdict of one contract. Raises UsageError if it does not exist."""
         try:
-            spoken = _protocol(label, self.protocol)
-            contract = contracts.get(label, protocol=spoken)
+            protocol = _protocol(label, self.protocol)
+            contract = contracts.get(label, protocol=protocol)
         except ProfileError as error:
             return MatrixRow(label, label, "", Verdict.UNKNOWN, note=str(error))
-        history = self._in(spoken, contract)
+        history = self._in(protocol, contract)
         if isinstance(history, str):
-            return MatrixRow(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
+            return MatrixRow(label, contract.title, protocol, Verdict.UNKNOWN, note=history)
         is_alone = history.is_converted or bool(history.earlier)
         trial = self._inspector.judge(history.decoded, label, is_alone=is_alone, shared=history.shared)
         found = judge(trial.findings, trial.contract)
         return MatrixRow(
             contract=label,
             title=contract.title,
-            protocol=spoken,
+            protocol=protocol,
             verdict=found.verdict,
             finding=found.finding,
             refusal=refusal_of(found.finding, trial.contract) if found.finding else None,

@@ -71,9 +71,9 @@ class Story:
 
     def visible_items(self, toggled: frozenset[int] = frozenset()) -> Sequence[int]:
         """Numbers of the visible items; ``toggled`` are folded the other way round than at first."""
-        shown, number = [], 0
+        visible, number = [], 0
         while number < len(self.items):
-            shown.append(number)
+            visible.append(number)
             is_folded = self.items[number].is_folded != (number in toggled)
             number = self.end_of(number) if is_folded else number + 1
-        return shown
+        return visible

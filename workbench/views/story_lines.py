@@ -54,8 +54,8 @@ def story_line(item: StoryItem, width: int, digits: int, *, is_open: bool | None
         is_told: the full text follows below; then the line has none, or its first row if the line has no label.
     """
     first, _ = _first_row(item, width, digits) if is_told else ("", "")
-    shown = replace(item, text=first) if first else item
-    words = _words(shown, has_text=not is_told)
+    first_item = replace(item, text=first) if first else item
+    words = _words(first_item, has_text=not is_told)
     head = line(*_margin(item, width, digits), *_fold(is_open), *words)
     return _with_facts(head, _facts(item), width)
 

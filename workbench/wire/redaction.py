@@ -368,8 +368,8 @@ class Redactor:
 
 
 def _move(change: _Change, by: int) -> _Change:
-    mark, made = change
-    return mark._replace(start=mark.start + by, end=mark.end + by), made
+    mark, redacted = change
+    return mark._replace(start=mark.start + by, end=mark.end + by), redacted
 
 
 def is_open(text: bytes) -> bool:

@@ -197,7 +197,7 @@ class MessageReader:
         if not self._deflate.is_window_kept:
             self._begin_window()
         try:
-            made = self._inflate.decompress(data + _TAIL, MAX_DECODED_BODY)
+            inflated = self._inflate.decompress(data + _TAIL, MAX_DECODED_BODY)
         except zlib.error as error:
             self._note(frame, f"a compressed message cannot be inflated ({error})")
             self._is_window_lost = self._deflate.is_window_kept
@@ -206,20 +206,20 @@ class MessageReader:
             self._note(frame, f"a message is longer than {MAX_DECODED_BODY:,} bytes when inflated")
             self._is_window_lost = self._deflate.is_window_kept
             return None
-        self._keep(made)
+        self._keep(inflated)
         if self._inflate.eof:  # a last block: what follows is compressed anew
             self._begin_window()
-        return made
+        return inflated
 
     def _begin_window(self) -> None:
         self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         self._inflated.clear()
         self._inflated_size = 0
 
-    def _keep(self, made: bytes) -> None:
+    def _keep(self, content: bytes) -> None:
         """Keep a message as long as later ones may refer to it; its bytes are not copied."""
-        self._inflated.append(made)
-        self._inflated_size += len(made)
+        self._inflated.append(content)
+        self._inflated_size += len(content)
         while self._inflated_size - len(self._inflated[0]) >= _WINDOW:
             self._inflated_size -= len(self._inflated.popleft())
 

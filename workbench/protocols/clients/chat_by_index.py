@@ -102,11 +102,11 @@ class LiteLLM(_ByIndex):
         part.add("arguments", arguments or "", event)
 
     def finish(self) -> None:
-        for held in self.choices.values():
-            whole = [part for part in held.calls if part.text("id") and part.text("name")]
-            if len(whole) < len(held.calls):
+        for choice in self.choices.values():
+            whole = [part for part in choice.calls if part.text("id") and part.text("name")]
+            if len(whole) < len(choice.calls):
                 self.remarks["a call without an id or name is ignored"] = None
-            held.calls = sorted(whole, key=lambda part: int(part.name or 0))
+            choice.calls = sorted(whole, key=lambda part: int(part.name or 0))
 
 
 class OpenAIAgentsChat(_ByIndex):
@@ -174,7 +174,7 @@ class Llm(_ByIndex):
         part.add("arguments", arguments or "", event)
 
     def finish(self) -> None:
-        for part in (part for held in self.choices.values() for part in held.calls):
+        for part in (part for choice in self.choices.values() for part in choice.calls):
             if part.text("arguments"):
                 part.settle()
                 if part.value is None:

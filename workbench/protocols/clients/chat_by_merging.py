@@ -158,15 +158,15 @@ class LangChain(ChatPolicy):
             self.choice(first[0] | {"index": 0}, event)
 
     def choice(self, choice: Delta, event: int) -> None:
-        held, delta = self.held_choice(choice), choice.get("delta")
+        merged_choice, delta = self.held_choice(choice), choice.get("delta")
         if not isinstance(delta, dict):
             return
-        held.take_text(delta, event)
+        merged_choice.take_text(delta, event)
         calls = list(calls_of(delta))
         if any(function_of(call) is None for call in calls):
             raise Stop("AttributeError", "a tool call delta without 'function'")
         for call in calls:
-            self.call(held, call, event)
+            self.call(merged_choice, call, event)
 
     def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)

@@ -170,8 +170,8 @@ class SocketTurns:
             return
         self._splitter = _splitter_of(self._connection, value)
         if self._splitter:
-            for held in self._held:
-                self._take(self._splitter, *held)
+            for waiting in self._held:
+                self._take(self._splitter, *waiting)
             self._held.clear()
 
     def _take(self, splitter: TurnSplitter, number: int, frame: Frame, value: Value) -> None:

@@ -40,9 +40,9 @@ class _ServerMessages:
         self._texts.advance(lines[:end])
         if is_quiet:
             self._texts = StreamedTexts()
-        taken, self._waiting = self._waiting[:count], self._waiting[count:]
+        first_messages, self._waiting = self._waiting[:count], self._waiting[count:]
         self._size = sum(len(frame.data) for frame in self._waiting)
-        return [_with(frame, text) for frame, text in zip(taken, safe, strict=True)]
+        return [_with(frame, text) for frame, text in zip(first_messages, safe, strict=True)]
 
 
 class FrameGuard:

@@ -205,11 +205,14 @@ class Capture:
     def _put_bytes(self, event: RequestBytes | ResponseBytes, byte_count: _ByteCount) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
         size = len(event.data)
-        kept, held = byte_count.recorded + size, self._queued_memory - self._keeper.released_bytes + size
-        if byte_count.lost or kept > self._max_body or held > self._max_memory:
+        recorded_bytes, waiting_bytes = (
+            byte_count.recorded + size,
+            self._queued_memory - self._keeper.released_bytes + size,
+        )
+        if byte_count.lost or recorded_bytes > self._max_body or waiting_bytes > self._max_memory:
             byte_count.lost += size
             return
-        byte_count.recorded = kept
+        byte_count.recorded = recorded_bytes
         self._queued_memory += size + PIECE  # as ``_queue_up``, without a call for each piece that passes
         self._queue.append(event)
         if not self._is_woken:

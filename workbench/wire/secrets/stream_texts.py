@@ -178,11 +178,11 @@ def _pieces(stream: bytes) -> Iterator[tuple[Key, Range]]:
         if stream.find(b"\n", end, start) >= 0 or (is_aws and stream.find(_MESSAGE, end, start) >= 0):
             numbers.clear()
         end = last
-        number, name, said = match.groups()
+        number, name, text = match.groups()
         if name is None:
             numbers.append(number)
-        elif said and not (len(said) >= _SHORTEST_MEDIA and _MEDIA.fullmatch(said)):
-            yield (name, *numbers), (last - 1 - len(said), last - 1)
+        elif text and not (len(text) >= _SHORTEST_MEDIA and _MEDIA.fullmatch(text)):
+            yield (name, *numbers), (last - 1 - len(text), last - 1)
 
 
 def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
