@@ -80,7 +80,7 @@ def test_what_works_now_comes_before_what_needs_a_key(monkeypatch: pytest.Monkey
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     names = [each.text for each in offer_targets("", "gemini").suggestions]
     assert names[0] == "sim:gemini"
-    order = [names.index(name) for name in ("openai", "local:", "sim:anthropic", "anthropic")]
+    order = [names.index(name) for name in ("openai", "local:", "sim:", "anthropic")]
     assert order == sorted(order)
 
 

@@ -122,7 +122,7 @@ def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
     element = row.element
     number = str(row.number) if row.is_message else ""
     sign = "⊞" if row.is_folded else " "
-    margin = line(Span(f"{number} ", "muted", -(digits + 1)), Span(f"{'  ' * row.depth}{sign}"))
+    margin = line(Span(f"{number} ", "muted", -(digits + 1)), Span(f"{'  ' * row.depth}{sign} "))
     style = STYLES.get(element.kind, "")
     if not element.pointer:
         told = line(Span(element.label, "strong"), Span(f"  {size(len(value))}", "muted"))

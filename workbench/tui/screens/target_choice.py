@@ -17,6 +17,9 @@ from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggest
 
 URLS = ("http://", "https://")
 
+SIMULATORS = "sim:"
+"""Input that lists all simulators."""
+
 LOCAL = "local:"
 """Input that searches for servers on this machine."""
 
@@ -103,7 +106,7 @@ def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
 
     A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint
     works now if its API key is set, or if it needs none. Of the other simulators, those of the same provider come
-    first.
+    first; without a text, one suggestion stands for the rest.
     """
     from workbench.send import is_set, matrix, own_targets
 
@@ -112,7 +115,11 @@ def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
         return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [_simulator(label, spoken, is_own=label == own) for label in labels]
-    others.sort(key=lambda each: _provider(each.text) != _provider(first.text))
+    kin = [each for each in others if _provider(each.text) == _provider(first.text)]
+    strangers = [each for each in others if each not in kin]
+    if not typed and strangers:
+        facts = f"{len(strangers):,} simulators of other contracts"
+        strangers = [FormSuggestion(SIMULATORS, SIMULATORS, is_final=False, facts=facts)]
     try:
         mine = tuple(own_targets.configured_targets().values())
         trouble = []
@@ -124,7 +131,7 @@ def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
         works = not each.key_variable or is_set(each.key_variable, os.environ)
         (usable if works else unusable).append(_suggestion(each, each.name))
     here = FormSuggestion(LOCAL, LOCAL, is_final=False, facts="look for model servers on this machine")
-    return _matching([first, *usable, here, *others, *unusable], typed, trouble)._replace(
+    return _matching([first, *usable, here, *kin, *strangers, *unusable], typed, trouble)._replace(
         default="" if typed else first.text
     )
 

@@ -11,12 +11,15 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.chain import Ledger
 from workbench.send import Target
 from workbench.send.loop import LoopEnd
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
 from workbench.tui.models import continuing, send
+from workbench.tui.models.ir import node_line
+from workbench.tui.models.outline import Outline
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.text import TextLinesPane
@@ -60,6 +63,7 @@ class ContinuingScreen(Screen[None]):
     BINDINGS = keys.bindings(keys.CONTINUE)
 
     steps = getters.query_one("#steps", ListPane)
+    conversation = getters.query_one("#conversation", ListPane)
     step = getters.query_one("#step", TextLinesPane)
     about = getters.query_one("#about", Container)
 
@@ -77,7 +81,9 @@ class ContinuingScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         with Container(id="sides-of-steps"):
-            yield ListPane(id="steps")
+            with Container(id="so-far"):
+                yield ListPane(id="steps")
+                yield ListPane(id="conversation")
             with Container(id="about"):
                 yield TextLinesPane(id="step")
         yield KeyBar(id="keys")
@@ -86,6 +92,7 @@ class ContinuingScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.steps.title(line(" Steps "))
+        self.conversation.title(line(" Conversation so far "))
         self.steps.focus()
         self.stepper.look(is_first=True)
 
@@ -197,6 +204,12 @@ class ContinuingScreen(Screen[None]):
         self.show_progress()
         self._show_keys()
         self._show_step()
+        self._show_conversation()
+
+    def _show_conversation(self) -> None:
+        """Show the messages so far: what the next request will carry."""
+        nodes = Outline(self.stepper.loop.decoded_exchange, Ledger()).nodes
+        self.conversation.show(len(nodes), lambda item: node_line(nodes[item]))
 
     def _row(self, item: int) -> Line:
         if item < len(self.stepper.done):
@@ -244,7 +257,9 @@ class ContinuingScreen(Screen[None]):
     # Leaving.
 
     def action_pane(self) -> None:
-        (self.step if self.steps.has_focus else self.steps).focus()
+        panes = [pane for pane in (self.steps, self.step, self.conversation) if pane.display]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        panes[(at + 1) % len(panes)].focus()
 
     def action_leave(self) -> None:
         """Cancel the run or the request; else go back."""
