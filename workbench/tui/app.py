@@ -15,6 +15,7 @@ from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.filter import NoColor
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -181,6 +182,19 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         if set_title := getattr(self._driver, "set_title", None):
             set_title(title)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a toast, unless the same one is on the screen."""
+        if all(notification.message != message for notification in self._notifications):
+            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
     def _warn(self, text: str, about: str) -> None:
         self.notify(safetext.visible(text), title=about, severity="warning", markup=False)
 
@@ -226,6 +240,19 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         await super().on_event(event)
         if isinstance(event, events.Key) and event.is_forwarded and (ahead := self._ahead()):
             ahead.note_handled(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Say of a key that nothing took that it does nothing here."""
+        is_known = {event.key, *event.aliases} & self.screen.active_bindings.keys()
+        if event.is_printable and event.character and not is_known:
+            help_key = self.keymap.row(keys.table()["global.help"]).show if self.has_help else ""
+            words = f"{safetext.visible(event.character)} does nothing here"
+            self.notify(f"{words} · {help_key}: help" if help_key else words, timeout=3, markup=False)
+
+    @property
+    def has_help(self) -> bool:
+        """The key of the help acts on the screen on top."""
+        return any(active.binding.action == "help" for active in self.screen.active_bindings.values())
 
     @property
     def hints(self) -> Hints:

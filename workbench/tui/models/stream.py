@@ -21,6 +21,7 @@ from workbench.protocols.clients import (
     usage_words,
 )
 from workbench.safetext import cells, from_bytes
+from workbench.tui.models.rows import fold_text
 from workbench.views import BLANK, Line, Span, count, duration, line, wrap
 from workbench.wire import Framing, is_sealed, loads
 
@@ -147,7 +148,7 @@ class StreamTable:
             head = f"a message of {count(len(data), 'byte')}, named {event.name or '(nothing)'}; {of}:"
             lines += wrap(head, width, "muted", indent=4, most=2)
             data = event.data
-        text = from_bytes(data[:RAW])
+        text = fold_text(data[:RAW], RAW)
         lines += [(margin, data._replace(is_bytes=True)) for margin, data in wrap(text, width, "string", indent=4)]
         if len(data) > RAW:
             lines.append(line(Span(f"    … {count(len(data) - RAW, 'more byte')}", "muted")))
@@ -215,7 +216,7 @@ class StreamTable:
         names = sum(len(g.policies) for g in self.groups)
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:
-            return f"all {names} clients build this message"
+            return f"all {names} clients build this message" if names > 1 else "the one client builds this message"
         return f"{differing} of {names} clients build a different message"
 
     def group_line(self, number: int, *, is_open: bool = False) -> Line:

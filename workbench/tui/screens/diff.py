@@ -104,7 +104,7 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
-            why = f"request {index + 1} has no earlier request to compare with"
+            why = f"request {index + 1} has no earlier request to compare with\n\nq, then D: compare it with another"
             return JobAnswer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
@@ -165,9 +165,9 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         if not is_open(self):
             return
         if compared is None:
-            self.query_one("#headline", Bar).show([line(Span(f" {why}", "warning")), ()])
+            self.query_one("#headline", Bar).show([line(Span(" Nothing to compare", "strong")), ()])
             for pane in self.query(DifferencesPane):
-                pane.why = ""
+                pane.why = why if pane is self.changes else ""
                 pane.compared = None
                 pane.reload()
             return

@@ -37,6 +37,10 @@ class StreamReady(Message):
         self.stream = stream
 
 
+ALL = 10_000
+"""Lines of an event that are shown where its pane has the whole screen."""
+
+
 class StreamPane(LineView):
     """A list of the stream screen."""
 
@@ -66,7 +70,8 @@ class EventsPane(StreamPane):
     def further(self, item: int, width: int) -> list[Line]:
         assert self.stream
         room = self.content_region.height - self.count()
-        return self.stream.details(item, width, max(3, room, self.size.height // 2))
+        most = ALL if self.screen.has_class("-zoom") else max(3, room, self.size.height // 2)
+        return self.stream.details(item, width, most)
 
     def find(self, wanted: str, start: int, step: int) -> int | None:
         """Next event that contains the text; None if there is none."""

@@ -71,14 +71,17 @@ class Pointer:
         else:
             screen.panes.focus("ir" if view is screen.wire else "wire")
 
-    def explain(self, key: str) -> None:
-        """Act on the wire pane, or say that a key needs an open exchange."""
+    def explain(self, key: str) -> bool:
+        """Act on the wire pane, or say that a key needs an open exchange. Returns True for such a key."""
         screen = self.screen
         row = next((row for row in keymap_of(screen.app).rows(keys.SESSION) if keys.readable(key) in row.names), None)
         if row and row.id in ON_AN_EXCHANGE and screen.opened is None:
             screen.notify(f"{row.show} ({row.word}) needs an open exchange", markup=False)
+            return True
         if screen.focused is None or screen.focused.id == "wire":
-            return
+            return False
         for row in keymap_of(screen.app).rows(keys.WIRE):
             if row.id in WIRE_KEYS and keys.readable(key) in row.names and screen.opened:
                 getattr(screen.wire, f"action_{WIRE_KEYS[row.id]}")()
+                return True
+        return False

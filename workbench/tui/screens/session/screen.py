@@ -263,7 +263,8 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.pointer.enter(message.view)
 
     def on_key(self, event: events.Key) -> None:
-        self.pointer.explain(event.key)
+        if self.pointer.explain(event.key):
+            event.stop()
 
     # Actions of the key table; most of them belong to a part.
 
