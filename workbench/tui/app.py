@@ -235,6 +235,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and (not self.screen_stack or self._is_kept(event)):
             return
         if isinstance(event, events.Key):
+            self._clear_answers()
             self._let_go_first()
             self.hints.note_key()
         await super().on_event(event)
@@ -261,6 +262,14 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
         self._hints = self._hints or Hints(self)
         return self._hints
+
+    def _clear_answers(self) -> None:
+        """Take away what was said of the key before: the keys of the footer are below it."""
+        answers = [notification for notification in self._notifications if notification.severity == "information"]
+        for notification in answers:
+            self._unnotify(notification, refresh=False)
+        if answers:
+            self._refresh_notifications()
 
     def _let_go_first(self) -> None:
         """Handle a key before more exchanges are inspected."""

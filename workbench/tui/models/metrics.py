@@ -57,6 +57,9 @@ ROOMY = 50
 LEAST_SPACED = 78
 """Columns from which on the mark of cached tokens is explained."""
 
+LEAST_TOLD = 68
+"""Columns of a row of details that says what its tokens are."""
+
 RATE = 18
 """Columns of a rate's."""
 
@@ -331,13 +334,13 @@ def _about_turn(turn: TurnCost, width: int) -> Iterator[Line]:
 def _parts(item: ChartRow, width: int) -> Iterator[Line]:
     most = max(item.tokens, default=0)
     for part, tokens in zip(PARTS, item.tokens, strict=True):
-        room = max(4, min(24, width - 44))
+        room = max(4, min(24, width - LEAST_TOLD))
         length = max(1, round(room * tokens / most)) if tokens else 0
         yield line(
             Span(f"  {part.name}", "", 11),
             Span(f"{tokens:,} ", "strong" if tokens else "muted", -10),
             Span(part.sign * length, part.style, room + 1),
-            Span(part.text if room + cells(part.text) + 24 <= width else "", "muted"),
+            Span(part.text if width >= LEAST_TOLD else "", "muted"),
         )
 
 
