@@ -60,6 +60,7 @@ ORDINALS = (
     "thirty-fourth",
     "thirty-fifth",
     "thirty-sixth",
+    "thirty-seventh",
 )
 
 

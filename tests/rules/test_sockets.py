@@ -23,6 +23,8 @@ SPOKEN = [
     said.received("input_audio_buffer.committed", item_id="v", previous_item_id=None),
     *(created("resp_2"), *text("resp_2"), done("resp_2", TEXT)),
 ]
+OLD_NAME = [said.received("response.audio.delta", response_id="resp_1", item_id="item_m1", delta="AAAA")]
+SPEECH = ("sent", {"realtimeInput": {"audio": {"mimeType": "audio/pcm;rate=16000", "data": "AAAA"}}})
 BETA_SESSION = {"object": "realtime.session", "id": "sess_1", "modalities": ["text", "audio"], "tools": [said.TOOL]}
 AGAIN = [sent("response.create"), created("resp_2"), *text("resp_2"), done("resp_2", TEXT)]
 HEALTHY = {
@@ -140,6 +142,11 @@ def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: st
         (
             "params.ignored",
             said.connection([*session()[:2], said.received("session.updated", session=BETA_SESSION)]),
+        ),
+        ("stream.client-misses", said.connection([*BASE, *OLD_NAME, *text("resp_1"), done("resp_1", TEXT)])),
+        (
+            "socket.unanswered-call",  # the turn is over, and the user speaks on
+            live.connection([*live.BEGIN, live.ask(), live.call("fc-1"), live.DONE, SPEECH, SPEECH]),
         ),
         ("stream.framing", with_text(responses(LOOP[0]), b"data: {}")),
         ("stream.framing", with_text(live.connection([*live.BEGIN, live.ask()]), b"Bad Gateway")),

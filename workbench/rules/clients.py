@@ -97,10 +97,7 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
     answer, exchange = case.response, case.decoded.exchange
     if answer is None or not answer.is_stream or answer.error or exchange.is_left:
         return
-    for anomaly in answer.anomalies:
-        if anomaly.slug == RAISES.slug:
-            rule = weaker(RAISES, Severity.INFO)
-            yield case.finding(rule, RESPONSE, anomaly.pointer, anomaly.message, events=anomaly.events)
+    yield from _of_types(case, answer)
     is_turn = CONNECTION in exchange.meta  # its events are the messages of a WebSocket as they came
     is_rebuilt = exchange.origin is Origin.RECONSTRUCTED and not is_turn
     if is_rebuilt or exchange.meta.get("framing") == "synthesised":
@@ -109,6 +106,15 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
     yield from lines
     if not lines and len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
         yield from _of_accumulators(case)
+
+
+def _of_types(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """Events that the types of clients do not fit, as the decoder noticed; the first tells, and how many others."""
+    found = [anomaly for anomaly in answer.anomalies if anomaly.slug == RAISES.slug]
+    if found:
+        text = found[0].message + (f"; {len(found) - 1} more kinds of events lack members" if found[1:] else "")
+        events = tuple(sorted({event for anomaly in found for event in anomaly.events}))
+        yield case.finding(weaker(RAISES, Severity.INFO), RESPONSE, "", text, events=events)
 
 
 def _traits(case: RuleContext) -> Traits:

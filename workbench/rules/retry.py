@@ -49,6 +49,9 @@ FAILING, USELESS, FLAILING, SEARCHING = 3, 4, 5, 8
 """Repetitions that are a loop: of a call that fails or finds nothing, of one call with one result, of one error
 whatever is called, of one tool that finds nothing whatever it is asked."""
 
+FORCED = 2
+"""Repetitions that are a loop of the tool that tool_choice names: no response can be without it."""
+
 WAITING = 20
 """Repetitions that are a loop of one call that waits: its name or its result says so."""
 
@@ -175,7 +178,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     for period in range(1, LONGEST_PERIOD + 1):
         for start, stop in _runs([(s.digest, _same_outcome(s), s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
-            if times < _least(last) or not last.is_answered or reported & set(range(start, stop)):
+            if times < _least(case, last) or not last.is_answered or reported & set(range(start, stop)):
                 continue
             reported |= set(range(start, stop))
             if not is_told(case, last):
@@ -197,8 +200,11 @@ def _same_outcome(step: PastCall) -> str:
     return without_places(step.mark) if is_fruitless else step.mark
 
 
-def _least(last: PastCall) -> int:
+def _least(case: RuleContext, last: PastCall) -> int:
     """Repetitions of one call that are a loop."""
+    choice = case.request.tool_choice if case.request else None
+    if choice is not None and choice.mode == "tool" and choice.name == last.call.name:
+        return FORCED
     if last.kind is ResultOutcome.PENDING:
         return WAITING
     if last.kind in (ResultOutcome.EMPTY, ResultOutcome.SILENT) and _is_wait(last.call):
@@ -245,6 +251,8 @@ def _loop(case: RuleContext, run: Sequence[PastCall], period: int, times: int) -
     verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")
     how = f"{verb}s {same} each time" if period == 1 else f"{verb} {same} each time"
     message = f"{what} made {times} times with the same arguments and {how}"
+    if times < FAILING:
+        message += "; tool_choice forces it in every response"
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])
 

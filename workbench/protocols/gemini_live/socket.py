@@ -93,6 +93,7 @@ class LiveTurns:
         self._called: set[JsonValue] = set()
         self._cancelled: set[JsonValue] = set()
         self._facts: list[SocketFact] = []
+        self._left_open: set[JsonValue] = set()  # calls of a turn that is over, until the model says more
         self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
         self._typed: int | None = None  # the last text of the user in realtimeInput that nothing answers yet
         self._heard_words: tuple[int, float] | None = None  # the last transcript of the user, since the model spoke
@@ -119,7 +120,8 @@ class LiveTurns:
         elif not any(key in CLIENT for key in value):
             text = f"the API defines no message with the key {', '.join(map(repr, value)):.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (number,)))
-        if not self._after_calls and self._turn and self._turn.open_calls and not isinstance(answered, dict):
+        has_open = self._left_open or (self._turn and self._turn.open_calls)
+        if not self._after_calls and has_open and not isinstance(answered, dict):
             self._after_calls = (number,)
 
     def _add_content(self, number: int, frame: Frame, content: Value) -> None:
@@ -144,6 +146,7 @@ class LiveTurns:
         read = [n for n, result in enumerate(found) if get(result, "id") not in self._cancelled]
         parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in read])
         names = {get(result, "id") for result in found}
+        self._left_open -= names
         self._judge_results(number, names)
         if not parts:
             return
@@ -251,9 +254,9 @@ class LiveTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
-        turn = self._turn
-        if turn is not None and turn.open_calls and (self._partial or self._after_calls):
-            names = ", ".join(sorted(map(repr, turn.open_calls)))
+        calls = self._turn.open_calls if self._turn is not None else self._left_open
+        if calls and (self._partial or self._after_calls):
+            names = ", ".join(sorted(map(repr, calls)))
             text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
         if self._typed is not None:
@@ -325,6 +328,7 @@ class LiveTurns:
     def _cancel(self, turn: _LiveTurn, names: set[str]) -> None:
         """Calls that the model does not wait for any more: later requests are without them."""
         turn.open_calls -= names
+        self._left_open -= names
         self._cancelled |= names
         turn.model_parts = [part for part in turn.model_parts if get(part.get("functionCall"), "id") not in names]
         turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
@@ -339,6 +343,7 @@ class LiveTurns:
     def _end_turn(self) -> None:
         self._close_said()
         if self._turn is not None:
+            self._left_open = self._turn.open_calls - self._cancelled
             self._turn.is_over = self._turn.is_over or self._turn.is_whole
             self._turn = self._queue.pop(0) if self._queue else None
 

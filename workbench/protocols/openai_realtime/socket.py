@@ -20,6 +20,7 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.unknown_types import event_type, unknown_type
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
+from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
     ignored_members,
@@ -108,7 +109,7 @@ class RealtimeTurns:
         self._stated: Value = {}  # what the client said of the session
         self._stated_in: dict[int, Value] = {}  # frame → what it said of the session
         self._pending_change: tuple[int, str] | None = (
-            None  # frame and type of the last message of ``_CHANGES``, until answered
+            None  # frame and type of the last of ``_CHANGES``, until answered
         )
         self._cancelled_in: int | None = None  # the last response.cancel
         self._session_frames: list[int] = []
@@ -129,6 +130,7 @@ class RealtimeTurns:
         self._last_event = self._last_received = -1  # of the server, about something else than the session; of any
         self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
+        self._names = ContentNames()
 
     # -- the client
 
@@ -184,6 +186,7 @@ class RealtimeTurns:
         request = max((turn.numbers[-1] for turn in self._waiting), default=-1)
         if results := [result for result in self._unused if result[0] > request]:
             yield _unused_fact(results, "the model does not continue by itself")
+        yield from self._names.facts()
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unconfirmed_updates()
@@ -240,16 +243,14 @@ class RealtimeTurns:
             declared = self._compare_tools(kind)
             self._session_frames = [number]
             if declared is not None and tool_names(before) == tool_names(self._session):
-                self._session = {
-                    **self._session,
-                    "tools": before["tools"],
-                }  # as declared: xAI repeats them in another form
+                self._session = {**self._session, "tools": before["tools"]}  # xAI repeats them in another form
                 self._session_frames = [declared, number]
         elif kind == "error":
             self._refuse(number, frame, value)
         elif kind == "response.created":
             self._start(number, frame, value)
         else:
+            self._names.add(number, kind)
             self._update_items(number, frame, kind, value)
             self._note_calls(value)
             self._add(number, frame, kind, value)
@@ -268,9 +269,8 @@ class RealtimeTurns:
         held = set(tool_names(self._session))
         names = [name for name in wanted if name not in held]
         if names:
-            text = (
-                f"the session does not contain {', '.join(map(repr, names)):.120}, which message {number + 1} declares"
-            )
+            missing = f"{', '.join(map(repr, names)):.120}"
+            text = f"the session does not contain {missing}, which message {number + 1} declares"
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
         return number if wanted else None
 
@@ -350,6 +350,8 @@ class RealtimeTurns:
             )
         elif kind == "input_audio_buffer.speech_started":
             self._spoken_from = number
+        elif kind == "response.mcp_call.completed":
+            self._unused.append((number, str(value.get("item_id"))))
         elif kind == "input_audio_buffer.committed":
             self._trigger, self._heard_at = number, self._last_at
 

@@ -17,6 +17,7 @@ from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import Value
 from workbench.protocols.families.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
 from workbench.protocols.families.items.stream_parts import StreamedItem, order
+from workbench.protocols.openai_realtime.event_members import missing_members
 from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
 from workbench.wire import SseEvent
 
@@ -42,10 +43,6 @@ REALTIME = names_of_events(
     ),
     "response.done",
 )
-
-_PART_DONE = "response.content_part.done"
-_NO_PART = f"{_PART_DONE} has no 'part': openai-agents (Python) validates events by the official types, and raises"
-"""Source: openai-agents-python, ``agents/realtime/openai_realtime.py``; livekit/agents-js pull request 929."""
 
 _BYTES_A_SECOND = {"audio/pcm": 2, "pcm16": 2, "audio/pcmu": 1, "audio/pcma": 1, "g711_ulaw": 1, "g711_alaw": 1}
 """Format → bytes of a sample."""
@@ -96,10 +93,9 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         return _SpokenItem(index, kind)
 
     def _take(self, value: Value, event: SseEvent) -> None:
-        kind = value.get("type")
-        if kind not in _AUDIO:
-            if kind == _PART_DONE and "part" not in value:
-                self._notes.add("stream.client-raises", _NO_PART, event.number)
+        if value.get("type") not in _AUDIO:
+            if text := missing_members(value):
+                self._notes.add("stream.client-raises", text, event.number)
             super()._take(value, event)
             return
         item = self._find(value, "message", event.number)

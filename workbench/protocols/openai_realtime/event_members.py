@@ -1,0 +1,72 @@
+"""Events of a response as clients with types read them: members that they require, and names that they know.
+
+Facts: ``types/realtime`` of the official ``openai`` SDK 3.57, by which ``openai-agents`` (Python) validates every event
+(``agents/realtime/openai_realtime.py``; it reports an error in place of an event that does not fit), and the types of
+``pipecat`` (``services/openai_realtime_beta/events.py``), which ends its reader at such an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.ir import JsonValue
+from workbench.protocols import SocketFact
+
+_ITEM = ("response_id", "output_index", "item")
+_PLACE = ("response_id", "item_id", "output_index")
+_PART = (*_PLACE, "content_index")
+_TEXTS = {"response.output_text": "text", "response.output_audio_transcript": "transcript"}
+
+_REQUIRED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("response.output_item.added", "response.output_item.done"), _ITEM),
+    **dict.fromkeys(("response.content_part.added", "response.content_part.done"), (*_PART, "part")),
+    **{f"{stem}.delta": (*_PART, "delta") for stem in _TEXTS},
+    **{f"{stem}.done": (*_PART, whole) for stem, whole in _TEXTS.items()},
+    "response.function_call_arguments.delta": (*_PLACE, "call_id", "delta"),
+    "response.function_call_arguments.done": (*_PLACE, "call_id", "name", "arguments"),
+}
+"""Event → members that the official types require."""
+
+_OF_RESPONSE = ("id", "object", "status", "status_details", "output")
+"""Members that ``pipecat`` requires of the response in its first and its last event (stdapi.ai issue 152)."""
+
+_BETA = {
+    "response.text": "response.output_text",
+    "response.audio": "response.output_audio",
+    "response.audio_transcript": "response.output_audio_transcript",
+}
+"""Name of the beta → name since then, both without the ending."""
+
+
+def missing_members(value: Mapping[str, JsonValue]) -> str:
+    """Say what an event lacks, and which client stops at it; empty if nothing."""
+    kind, response = str(value.get("type")), value.get("response")
+    if kind in ("response.created", "response.done") and isinstance(response, dict):
+        names = [f"response.{name}" for name in _OF_RESPONSE if name not in response]
+        client = "pipecat, whose types require that, stops reading"
+    else:
+        names = [name for name in _REQUIRED.get(kind, ()) if name not in value]
+        client = "openai-agents (Python), which validates events by the official types, reports an error"
+    return f"{kind} has no {', '.join(names)}: {client}" if names else ""
+
+
+class ContentNames:
+    """Names of the events with text and audio on one connection: each with the first message that has it."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, int] = {}
+
+    def add(self, number: int, kind: str) -> None:
+        """Read the name of an event."""
+        stem = kind.rpartition(".")[0]
+        if stem in _BETA or stem in _BETA.values():
+            self._first.setdefault(stem, number)
+
+    def facts(self) -> Iterator[SocketFact]:
+        """Names of the beta among those that came after it, if their successors are absent."""
+        has_new = any(stem in self._first for stem in _BETA.values())
+        for stem, number in self._first.items():
+            if has_new and stem in _BETA and _BETA[stem] not in self._first:
+                text = f"message {number + 1} has the name that {_BETA[stem]}.* had in the beta ({stem}.*), among names"
+                text += " that came after it: clients that know only these miss its content"
+                yield SocketFact("stream.client-misses", text, (number,), is_of_client=False, is_of_end=True)
