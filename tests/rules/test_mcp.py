@@ -17,6 +17,10 @@ from workbench.wire.session import MemorySession
 
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 OUTPUT = {**TOOL, "outputSchema": {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}}
+TEXT = {"type": "text", "text": "no such file"}
+PAGE = {"mode": "url", "elicitationId": "e", "url": "https://a.example/b", "message": "sign in"}
+NEEDED = {"code": -32042, "message": "no", "data": {"elicitations": [PAGE]}}
+PAGE_NEEDED = {"received": {"jsonrpc": "2.0", "id": 1, "error": NEEDED}}
 CHANGED = {"received": {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}}
 
 
@@ -69,8 +73,8 @@ HEALTHY = {
         {"sent": {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}},
     ),
     "a result that asks for input": (*LISTED, call(2), answer(2, resultType="input_required", inputRequests={})),
-    "an error of a tool with an output schema": (*LISTED, call(2), answer(2, isError=True, content=[])),
-    "a server that needs a page opened": (call(1), refuse(1, -32042)),
+    "an error of a tool with an output schema": (*LISTED, call(2), answer(2, isError=True, content=[TEXT])),
+    "a server that needs a page opened": (call(1), PAGE_NEEDED),
     "a resource that is not there": (ask(1, "resources/read", uri="a:b"), refuse(1, -32002)),
     "blank lines": ({"printed": ""}, {"printed": "\r"}),
     "a subscription until the end": (ask(1, "subscriptions/listen"),),
@@ -113,7 +117,8 @@ def test_capabilities_are_those_of_the_side_that_answers() -> None:
         {"received": {"jsonrpc": "2.0", "id": id_, "method": f"{what}"}}
         for id_, what in enumerate(("roots/list", "ping", "sampling/x"))
     )
-    told = ({"sent": {"jsonrpc": "2.0", "id": id_, "result": {"roots": []}}} for id_ in range(3))
+    results: tuple[dict[str, Any], ...] = ({"roots": []}, {}, {})
+    told = ({"sent": {"jsonrpc": "2.0", "id": id_, "result": each}} for id_, each in enumerate(results))
     lines = (*shaken, *LISTED, *asked, *told, ask(5, "prompts/list"), answer(5, prompts=[]))
     assert [rule for rule, *_ in found(*lines)] == ["mcp.capability"] * 2
     assert found(*lines[3:]) == []  # without a handshake nothing is known

@@ -130,7 +130,7 @@ _OF_TOOL_SERVERS = (
     ),
     *("cancelled", "description-changed", "error-flag", "hidden-text", "injected-text", "name", "not-called"),
     *("pagination", "response-id", "result-altered", "result-duplicated", "schema-changed", "schema-rejected"),
-    *("auth", "http", "lifecycle", "media-type", "message", "progress"),
+    *("arguments", "auth", "http", "instructions", "lifecycle", "media-type", "message", "progress"),
     *("session-lost", "timeout", "tool-missing", "version", "wrong-call"),
 )
 _OF_SOCKETS = (

@@ -15,6 +15,7 @@ from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_name
 from workbench.provenance import unescape
 from workbench.rules._mcp_rules import (
     ARGS_CHANGED,
+    ARGUMENTS,
     CALLED_TWICE,
     ERROR_FLAG,
     INFO,
@@ -30,6 +31,7 @@ from workbench.rules._mcp_rules import (
     texts_of,
 )
 from workbench.rules._wording import quote
+from workbench.toolcalls.arguments import climb
 from workbench.toolcalls.schemas import resolve
 from workbench.undo_log import Journal
 from workbench.wire import dumps
@@ -215,6 +217,27 @@ def of_call(
     yield from _of_changes(decoded, changes, f"the model wrote it differently in exchange {before.exchange + 1}", how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
+
+
+def of_arguments(
+    decoded: DecodedExchange, outcome: ToolOutcome, before: ModelCall | None, entry: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    """Arguments that the tool's schema does not accept, unless the model wrote them so, which ``args.schema`` says.
+
+    Args:
+        before: the call of the model; None if none is known.
+        entry: the tool as its server lists it.
+    """
+    schema, arguments = entry.get("inputSchema"), outcome.arguments or {}
+    if not isinstance(schema, dict) or (before and _is_equal(before, outcome, argument_key(arguments))):
+        return
+    for fault in climb(None, arguments, schema).faults[:1]:
+        text = f"{quote(outcome.tool)} does not accept these arguments by its inputSchema: {fault.message}"
+        severity, at = (
+            WARNING if outcome.state == "refused" else INFO,
+            "/params/arguments" if outcome.arguments else "/params",
+        )
+        yield make(decoded, ARGUMENTS, REQUEST, f"{at}{fault.pointer}" if outcome.arguments else at, text, "", severity)
 
 
 def detour_of(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]]) -> str:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolDef
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
 from workbench.protocols.mcp import is_named
-from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
+from workbench.rules._mcp_rules import INFO, INSTRUCTIONS, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules._mcp_schemas import SchemaChange, schema_changes
 from workbench.rules._wording import quote
 
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""
+
+_PLAIN_TEXT = regex.compile(r"[A-Za-z0-9 .,:;()_-]+")
+"""Characters that JSON writes as they are."""
+
+_HEAD, _TELLING = 400, 12
+"""Characters of instructions in which a run of such characters is looked for, and those that no other text has."""
 
 _SEARCH = ("search", "load_tools")
 """Words in the name of a tool by which any client may let the model find the tools that it keeps back."""
@@ -160,3 +167,20 @@ def _of_missing(
         words = f"{len(missing):,} listed tools are not declared: {names_text}"
         text = f"{words}; no tool of {', '.join(map(quote, all_of))} is declared" if all_of else words
         yield make(decoded, TOOL_MISSING, REQUEST, "", text, severity=WARNING if all_of else INFO)
+
+
+def of_instructions(
+    decoded: DecodedExchange, declared: Sequence[ToolDef], servers: Iterable[tuple[str, str, Iterable[str]]]
+) -> Iterator[Finding]:
+    """Servers whose tools are declared, but whose instructions the model does not get.
+
+    Args:
+        servers: name, instructions and names of the tools of each.
+    """
+    names = [tool.name or "" for tool in declared]
+    for server, instructions, tools in servers:
+        head = max(_PLAIN_TEXT.findall(instructions[:_HEAD]), key=len, default="").strip()
+        is_declared = any(is_named(name, tool) for tool in tools for name in names)
+        if len(head) >= _TELLING and is_declared and head.encode() not in decoded.request_text:
+            text = f"the instructions of {quote(server)} are not in this request ({len(instructions):,} characters)"
+            yield make(decoded, INSTRUCTIONS, REQUEST, "", text, quote(head))

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, request_object, response_object
+from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, event_messages, request_object, response_object
 from workbench.rules._mcp_rules import (
     FRAMING,
     HTTP,
     INFO,
     NO_ANSWER,
+    RESPONSE_ID,
     SESSION_LOST,
     VERSION,
     WARNING,
@@ -38,6 +40,11 @@ _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
 """Header → member of the message that it repeats, from revision 2026-07-28 on."""
 
 _LONG = 300
+_VISIBLE = regex.compile(r"[\x21-\x7e]+")
+"""A session id (specification, "Session Management")."""
+
+_STATUSES = {-32601: 404, -32020: 400, -32021: 400, -32022: 400}
+"""Code of an error → its status since revision 2026-07-28 ("Streamable HTTP")."""
 
 
 def url_of(exchange: Exchange) -> str:
@@ -60,6 +67,9 @@ def of_http(decoded: DecodedExchange, session: str, version: str) -> Iterator[Fi
     if response is None:
         return
     yield from _of_session(decoded, request, response, session)
+    yield from _of_given_session(decoded, response)
+    yield from _of_origin(decoded, request, response)
+    yield from _of_error_status(decoded, request, response)
     yield from _of_status(decoded, request, response)
     yield from _of_events(decoded)
 
@@ -77,6 +87,16 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     if kind is not None and not kind.lower().startswith(_JSON):
         yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
+    elif response is not None and response.status == 415:
+        yield _of_media_type(decoded, kind)
+
+
+def _of_media_type(decoded: DecodedExchange, kind: str | None) -> Finding:
+    """A refusal of the Content-Type, which is missing or right."""
+    if kind is None:
+        return make(decoded, HTTP, REQUEST, "", f"Content-Type is missing, not {_JSON}: servers answer 415")
+    text = f"the server answers 415, but the Content-Type is {quote(kind)}: a proxy may change the header"
+    return make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
 
 
 def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -> Iterator[Finding]:
@@ -129,6 +149,32 @@ def _of_session(
     if refusal:
         text = "the server answered initialize with the header Mcp-Session-Id, but this request does not have it"
         yield make(decoded, SESSION_LOST, REQUEST, "", f"{text}: the server refuses it {refusal}")
+
+
+def _of_given_session(decoded: DecodedExchange, response: HttpResponse) -> Iterator[Finding]:
+    given = response.headers.get(_SESSION)
+    if given is not None and not _VISIBLE.fullmatch(given):
+        text = f"the session id {quote(given)} has characters that are not visible ASCII: clients cannot send it back"
+        yield make(decoded, HTTP, RESPONSE, "", text)
+
+
+def _of_origin(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
+    """A refusal of where a request comes from: browsers and desktop programs state it, others do not."""
+    origin, words = request.headers.get("origin"), head_of(decoded).lower()
+    if response.status in (403, 421) and any(word in words for word in ("origin", "host header", "invalid host")):
+        what = f"the Origin {quote(origin)}" if origin else "the Host of the request"
+        hint = "allow this origin or host in its configuration (protection against DNS rebinding)"
+        yield make(decoded, HTTP, RESPONSE, "", f"the server refuses {what}: {hint}", quote(head_of(decoded)))
+
+
+def _of_error_status(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
+    """Errors of the stateless revision, which have a status of their own."""
+    code = member(response_object(decoded), "error", "code")
+    status = _STATUSES.get(code) if isinstance(code, int) else None
+    version = request.headers.get(_REVISION) or ""
+    if status and response.status != status and version >= _STATELESS:
+        text = f"the error {code} has the status {response.status}; revision {_STATELESS} demands {status}"
+        yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
 
 
 def of_lost_session(decoded: DecodedExchange, since: int) -> Finding:
@@ -223,6 +269,10 @@ def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
     if names:
         text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read only the type message"
         yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
+    answered = [repr(message.get("id")) for _, message in event_messages(decoded) if "method" not in message]
+    if again := next((each for number, each in enumerate(answered) if each in answered[:number]), ""):
+        text = f"the stream has two responses with the id {again}: a client reads one of them only"
+        yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
     ids = [event.id for event in decoded.events if event.id]
     if len(set(ids)) < len(ids):
         twice = next(id_ for number, id_ in enumerate(ids) if id_ in ids[:number])

@@ -130,6 +130,7 @@ def of_list(
     yield from _pages(decoded, result, channel)
     tools = member(result, "tools")
     names: dict[str, int] = {}
+    yield from _of_order(decoded, tools, known)
     for number, entry in enumerate(tools if isinstance(tools, list) else ()):
         pointer, name = f"/result/tools/{number}", member(entry, "name")
         yield from _schemas(decoded, entry, pointer)
@@ -151,6 +152,17 @@ def of_list(
             text = f"the description of {quote(name)} differs from the one that the server listed before"
             evidence = f"before: {quote(before)}; now: {quote(now)}"
             yield make(decoded, DESCRIPTION_CHANGED, RESPONSE, f"{pointer}/description", text, evidence)
+
+
+def _of_order(decoded: DecodedExchange, tools: JsonValue, known: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    """The same tools as before in another order (revision 2026-07-28, "Tools": a deterministic one)."""
+    names = [str(member(entry, "name")) for entry in (tools if isinstance(tools, list) else ())]
+    before = list(known)
+    if len(before) > 1 and names != before and sorted(names) == sorted(before):
+        text = (
+            "the order of the same tools differs from that of the list before: requests with them miss the prompt cache"
+        )
+        yield make(decoded, LIST_CHANGED, RESPONSE, "/result/tools", text, severity=INFO)
 
 
 _ABOUT = ("title", "description", "annotations", "outputSchema", "icons", "execution", "_meta")

@@ -14,16 +14,22 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, grammars
 from workbench.protocols.mcp import (
     OF_CLIENTS,
     OF_SERVERS,
+    Declarations,
     MessageFaults,
+    MessageRelation,
     ServerFacts,
+    broken_relations,
     message_faults,
     request_object,
     response_object,
 )
 from workbench.provenance import escape
-from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member
+from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, RULES, WARNING, make, member
 from workbench.rules._wording import quote
+from workbench.toolcalls.arguments import climb
 
+_BY_SLUG = {rule.slug: rule for rule in RULES}
+_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 _OF_SCHEMAS = regex.compile(r"/result/tools/\d+/(?:input|output)Schema\b")
 """Places that the rules on schemas judge."""
 
@@ -69,9 +75,32 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
         yield from _of_form(decoded, method, RESPONSE, message_faults(method, response, version))
     if method == "initialize":
         yield from _of_capabilities(decoded, request, response)
+    declared = _declarations(request, facts, version)
+    yield from _of_relations(decoded, method, "request", request, declared)
+    yield from _of_relations(decoded, method, "response", response, declared)
     yield from _of_names(decoded, response.get("result"))
     yield from _of_elicitation(decoded, method, request, response)
     yield from of_media(decoded, response.get("result"))
+
+
+def _declarations(request: Mapping[str, JsonValue], facts: ServerFacts, version: str) -> Declarations:
+    """What both sides declared; a client of the stateless revision does so in each request."""
+    stated = member(request, "params", "_meta", _CLIENT_CAPABILITIES)
+    return Declarations(version, stated if isinstance(stated, dict) else facts.client, facts.server)
+
+
+def _of_relations(
+    decoded: DecodedExchange, method: str, kind: str, message: Mapping[str, JsonValue], declared: Declarations
+) -> Iterator[Finding]:
+    """The first place at which a message breaks each relation."""
+    found: dict[str, tuple[MessageRelation, list[str]]] = {}
+    for relation, pointer in broken_relations(method, kind, message, declared) if message else ():
+        found.setdefault(relation.text, (relation, []))[1].append(pointer)
+    for relation, places in found.values():
+        more = f" ({len(places):,} such places)" if len(places) > 1 else ""
+        severity = INFO if relation.is_note else WARNING
+        text, side = f"{relation.text}{more}", REQUEST if kind == "request" else RESPONSE
+        yield make(decoded, _BY_SLUG[f"mcp.{relation.rule}"], side, places[0], text, relation.source, severity)
 
 
 def _of_form(decoded: DecodedExchange, method: str, side: str, found: MessageFaults | None) -> Iterator[Finding]:
@@ -136,6 +165,10 @@ def _of_elicitation(
             yield make(decoded, MESSAGE, side, f"{at}/content", text)
         elif action == "accept" and content is None and member(params, "requestedSchema"):
             yield make(decoded, MESSAGE, side, at, "the form is accepted, but the response has no content")
+        elif action == "accept" and isinstance(schema := member(params, "requestedSchema"), dict):
+            for fault in climb(None, content, schema).faults[:1]:
+                text = f"the answer does not match the requestedSchema of the form: {fault.message}"
+                yield make(decoded, MESSAGE, side, f"{at}/content{fault.pointer}", text)
 
 
 def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ VERSION = _rule("version", WARNING, "Client and tool server did not agree on a v
 TIMEOUT = _rule("timeout", WARNING, "The client gave up on a call before the tool server had answered.")
 ARGUMENTS_REFUSED = _rule("arguments-refused", WARNING, "A tool refused arguments that its own inputSchema accepts.")
 SESSION_LOST = _rule("session-lost", WARNING, "A tool server no longer knows the session of a request.")
+ARGUMENTS = _rule("arguments", WARNING, "A call has arguments that the inputSchema of its tool does not accept.")
 PAGINATION = _rule("pagination", WARNING, "A page of the tool list was not fetched.")
 SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
 DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
@@ -63,12 +64,13 @@ CALLED_TWICE = _rule("called-twice", WARNING, "One call of the model was carried
 NOT_CALLED = _rule("not-called", WARNING, "The model got a result for a call that never reached the tool server.")
 NAME = _rule("name", WARNING, "The name of a declared tool is too long or not unique.")
 SCHEMA_CHANGED = _rule("schema-changed", WARNING, "A tool is declared with a different schema than its server listed.")
+INSTRUCTIONS = _rule("instructions", INFO, "The instructions of a tool server did not reach the model.")
 TOOL_MISSING = _rule("tool-missing", INFO, "A tool that a server listed is not declared to the model.")
 
 RULES = (
     *(FRAMING, RESPONSE_ID, LIST_CHANGED, CANCELLED_END, LIFECYCLE, PROGRESS, MESSAGE, MEDIA_TYPE, HTTP, AUTH),
     *(PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, VERSION, TIMEOUT, ARGUMENTS_REFUSED, PAGINATION),
-    SESSION_LOST,
+    *(SESSION_LOST, ARGUMENTS, INSTRUCTIONS),
     *(SCHEMA_REJECTED, DESCRIPTION_CHANGED, HIDDEN_TEXT, INJECTED_TEXT),
     *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED, CONTENT_SHADOWED, RESULT_ALTERED, RESULT_DUPLICATED),
     *(ERROR_FLAG, WRONG_CALL, ARGS_CHANGED, CALLED_TWICE, NOT_CALLED, NAME, SCHEMA_CHANGED, TOOL_MISSING),

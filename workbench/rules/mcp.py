@@ -41,10 +41,10 @@ from workbench.protocols.mcp import (
     server_of,
     tool_outcome,
 )
-from workbench.rules._mcp_calls import ModelCalls, detour_of, of_call, of_passed_on, of_route, of_uncalled
+from workbench.rules._mcp_calls import ModelCalls, detour_of, of_arguments, of_call, of_passed_on, of_route, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_course import of_lapses_over_http, of_unlisted
-from workbench.rules._mcp_declared import ListedTool, of_declared
+from workbench.rules._mcp_declared import ListedTool, of_declared, of_instructions
 from workbench.rules._mcp_endpoints import Endpoints
 from workbench.rules._mcp_http import of_ended_session, of_http, of_lost_session
 from workbench.rules._mcp_late import LateExchanges
@@ -89,6 +89,7 @@ class ToolHops:
         self._resumptions = Resumptions(journal)
         self._endpoints = Endpoints(journal)
         self._declared: dict[str, object] = {}
+        self._told: dict[str, bool] = {}
         self._lists: dict[str, ListRead] = {}
         self._listed: tuple[list[tuple[str, Mapping[str, Any]]], tuple[ListedTool, ...]] = ([], ())
         self._probes: dict[str, RefusedProbe] = {}
@@ -204,7 +205,8 @@ class ToolHops:
         yield from self._endpoints.check(decoded)
         yield from self._resumptions.check(decoded, connection)
         if connection not in self._courses:
-            self._journal.put(self._courses, connection, Course(self._journal))
+            is_alone = " " in connection  # with the id of its session
+            self._journal.put(self._courses, connection, Course(self._journal, is_alone=is_alone))
         yield from of_lapses_over_http(decoded, self._courses[connection])
         yield from self._check_end(decoded, exchange.request)
         if exchange.request.method == "notifications/initialized" and exchange.started_at is not None:
@@ -296,6 +298,7 @@ class ToolHops:
         self._links.take(outcome)
         before = self._calls.carry_out(outcome)
         yield from of_call(decoded, outcome, before, facts.tools.get(outcome.tool, {}))
+        yield from of_arguments(decoded, outcome, before, facts.tools.get(outcome.tool, {}))
         if before and (why := self._route(before.call.name or "", outcome)):
             yield of_route(decoded, before, why)
         for number, text in enumerate(texts_of(outcome.result)):
@@ -339,6 +342,13 @@ class ToolHops:
             return
         self._journal.put(self._declared, "", key)
         yield from of_declared(decoded, listed, partial(self._client_of, decoded))
+        servers = (
+            (self._servers.get(c, ""), f.instructions, f.tools) for c, f in self._facts.items() if f.instructions
+        )
+        for found in of_instructions(decoded, declared, servers):
+            if found.message not in self._told:
+                self._journal.put(self._told, found.message, True)
+                yield found
 
     def _new_results(self, decoded: DecodedExchange, links: Sequence[ToolLink]) -> dict[str, RequestToolResult]:
         """Results of the links, and of calls that wait for theirs, by pointer; older ones are left out."""

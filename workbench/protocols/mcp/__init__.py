@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         response_object,
     )
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
+    from workbench.protocols.mcp.relations import Declarations, MessageRelation, broken_relations, message_relations
     from workbench.protocols.mcp.revisions import MessageFaults, is_known_method, message_faults
     from workbench.protocols.mcp.server_facts import OF_CLIENTS, OF_SERVERS, ServerFacts, needed_capability
     from workbench.protocols.mcp.sign_in import AUTHORIZATION, REGISTRATION, SIGN_IN, SIGN_INS, TOKEN, form_of
@@ -86,17 +87,20 @@ __all__ = [
     "CallInLine",
     "ChannelFacts",
     "Course",
+    "Declarations",
     "Lapse",
     "LaterStreams",
     "McpChannel",
     "MessageFaults",
     "MessageLeaf",
+    "MessageRelation",
     "ServerFacts",
     "ToolMessage",
     "ToolOutcome",
     "ToolStreams",
     "argument_key",
     "as_tool_request",
+    "broken_relations",
     "changes_of_list",
     "event_messages",
     "events_of",
@@ -112,6 +116,7 @@ __all__ = [
     "is_tool_call",
     "last_event_of",
     "message_faults",
+    "message_relations",
     "messages_of_events",
     "messages_over_http",
     "needed_capability",

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.ir import JsonValue
+from workbench.ir import NOTHING, JsonValue
+from workbench.protocols.mcp.catalogue import Catalogue, CatalogueLapse
+from workbench.protocols.mcp.relations import Declarations, broken_relations
 from workbench.protocols.mcp.revisions import STATELESS, Method, message_faults, revisions
 from workbench.undo_log import Journal
 
@@ -34,6 +36,9 @@ _DECLARED = {
 }
 """Notification → the capability that its sender has declared, if it sends it."""
 
+_EARLY = ("notifications/message", "notifications/progress", "notifications/cancelled")
+"""Notifications that a server may send before its response to ``initialize``."""
+
 _MOST = 256
 """Answered requests whose ids and tokens are remembered."""
 
@@ -42,9 +47,11 @@ class Lapse(NamedTuple):
     """A message that comes at a wrong time, or from the wrong side, or that has a wrong form.
 
     Attributes:
-        kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"unknown"`` (a notification), ``"version"``,
-            ``"capability"``, ``"cancelled"``, ``"cursor"``, ``"unlisted"`` (tools), ``"no-answer"``, ``"left"``
-            (without an answer, by a client that sent nothing any more) or ``"unfetched"`` (a result).
+        kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"note"`` (of a message), ``"unknown"`` (a notification),
+            ``"version"``, ``"capability"``, ``"cancelled"``, ``"cursor"``, ``"unlisted"`` (tools), ``"unlisted-name"``,
+            ``"unasked"``, ``"refused"`` (what was listed), ``"answer"`` (to no request), ``"id"`` (used again),
+            ``"early"``, ``"no-answer"``, ``"left"`` (without an answer, by a client that sent nothing any more) or
+            ``"unfetched"`` (a result).
         sender: who sent it, or who did not send what is missing.
         place: what the caller of ``take`` said of the message.
         pointer: in the message.
@@ -64,7 +71,7 @@ class _OpenRequest(NamedTuple):
     method: str
     token: JsonValue
     place: int
-    cursor: JsonValue = None
+    params: Mapping[str, JsonValue] = NOTHING
 
 
 class Course:
@@ -72,14 +79,18 @@ class Course:
 
     Args:
         journal: undo log; takes back what was learned from messages that are read again. None if none are.
+        is_alone: all its messages are of one client, so that their ids belong together.
 
     Attributes:
         version: that both sides agreed on; empty before they did.
         phase: of the handshake: ``""``, ``"asked"``, ``"answered"`` or ``"ready"``.
     """
 
-    def __init__(self, journal: Journal | None = None) -> None:
+    def __init__(self, journal: Journal | None = None, *, is_alone: bool = True) -> None:
         self._journal = journal or Journal()
+        self._is_alone = is_alone
+        self._catalogue = Catalogue(self._journal)
+        self._offered: dict[str, JsonValue] = {}  # versions that server/discover offered
         self.version = ""
         self.phase = ""
         self._open: dict[tuple[str, str], _OpenRequest] = {}
@@ -115,7 +126,7 @@ class Course:
                 yield Lapse("message", sender, place, "", fault)
             yield from self._take_response(sender, message, place)
             return
-        known = _method(method, self.version)
+        known = _method(method, self._version_in_use)
         yield from self._of_method(sender, method, known, message, place)
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -127,10 +138,48 @@ class Course:
         if "id" in message and not (known and not known.is_request):
             yield from self._of_time(sender, method, params, place)
             key = sender, repr(message["id"])
-            self._begin(key, _OpenRequest(method, _token(params), place, params.get("cursor")))
+            yield from self._of_reuse(key, method, params, place)
+            if sender == CLIENT:
+                yield from self._of_era(method, params, place)
+                found = self._catalogue.of_request(method, message, params, self._declared.get(SERVER))
+                yield from _lapses(found, place)
+            self._begin(key, _OpenRequest(method, _token(params), place, params))
             self._remember(key)
         else:
             yield from self._of_notification(sender, method, message, params, place)
+
+    def _of_reuse(
+        self, key: tuple[str, str], method: str, params: Mapping[str, JsonValue], place: int
+    ) -> Iterator[Lapse]:
+        """An id or a token of progress that another request of this side has, or had."""
+        token = _token(params)
+        if token is not None and self._tokens.get((key[0], repr(token))) and key not in self._open:
+            text = f"the progressToken {token!r} is that of another open request: progress cannot be told apart"
+            yield Lapse("progress", key[0], place, "/params/_meta/progressToken", text)
+        is_used = self._is_alone and key in self._ids and key not in self._open
+        if is_used and "" < self.version < STATELESS and method not in _PROBES:
+            yield Lapse("id", key[0], place, "/id", f"the id {key[1]} was used before on this connection")
+
+    def _of_era(self, method: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        """A request of the stateless revision: it states a version, one that the server offers."""
+        if self.phase or method == "initialize":
+            return
+        version = _version_in(params)
+        offered = self._offered.get("")
+        if self.version >= STATELESS and version is None:
+            text = f"{method!r} does not state its version in _meta ({_VERSION}), as revision {self.version} requires"
+            yield Lapse("message", CLIENT, place, "/params", text)
+        elif version is not None and isinstance(offered, list) and version not in offered:
+            text = f"{method!r} uses the version {version!r}, but the server offers {', '.join(map(repr, offered))}"
+            yield Lapse("version", CLIENT, place, f"/params/_meta/{_VERSION.replace('/', '~1')}", text)
+
+    @property
+    def _version_in_use(self) -> str:
+        """The version that both agreed on, or that open requests of the stateless revision state."""
+        if self.version or self.phase:
+            return self.version
+        stated = (_version_in(each.params) or "" for (side, _), each in self._open.items() if side == CLIENT)
+        return max((version for version in stated if version >= STATELESS), default="")
 
     # What a message is.
 
@@ -149,9 +198,9 @@ class Course:
             yield Lapse("message", sender, place, "/id", f"{method!r} is a notification, which has no id")
         elif known.is_request and message.get("id") is None:
             yield Lapse("message", sender, place, "", f"{method!r} is a request, but has no id: it gets no response")
-        own = revisions().get(self.version)
+        own = revisions().get(self._version_in_use)
         if own and own.method(method) is None and method not in _PROBES and not method.startswith("tasks/"):
-            text = f"revision {self.version}, which both sides agreed on, has no {method!r}"
+            text = f"revision {self._version_in_use}, which both sides agreed on, has no {method!r}"
             yield Lapse("version", sender, place, "/method", text)
 
     # When it comes.
@@ -182,10 +231,21 @@ class Course:
     ) -> Iterator[Lapse]:
         for fault in _form(method, message, self.version):
             yield Lapse("message", sender, place, *fault)
+        for relation, pointer in broken_relations(method, "notification", message, Declarations(self.version)):
+            kind = relation.rule if relation.rule in ("message", "progress") and not relation.is_note else "note"
+            yield Lapse(kind, sender, place, pointer, relation.text)
+        if sender == SERVER and (self.phase or self._version_in_use):
+            asked = (each.params for (side, _), each in self._open.items() if side == CLIENT)
+            yield from _lapses(self._catalogue.of_notification(method, params, self._version_in_use, asked), place)
+            if self.phase == "asked" and method not in _EARLY:
+                text = f"the server sent {method!r} before its response to initialize"
+                yield Lapse("early", SERVER, place, "/method", text)
         if method == "notifications/initialized":
             if self.phase == "asked":
                 text = "the client says that it is initialized before the response to initialize"
                 yield Lapse("lifecycle", CLIENT, place, "/method", text)
+            elif self.phase == "ready" and message.get("id") is None:
+                yield Lapse("early", CLIENT, place, "/method", "the client says again that it is initialized")
             self._set("phase", "ready" if self.phase else "")
         elif method == "notifications/progress":
             yield from self._of_progress(sender, params, place)
@@ -246,12 +306,22 @@ class Course:
     # What is answered.
 
     def _take_response(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
-        asked = self._end((_OTHER[sender], repr(message.get("id"))))
+        key = _OTHER[sender], repr(message.get("id"))
+        asked = self._end(key)
         result = message.get("result")
+        if asked is None:
+            yield from self._of_answer(sender, key, message, place)
+        elif sender == SERVER:
+            yield from _lapses(self._catalogue.of_response(asked.method, asked.params, message), place)
         if asked is None or not isinstance(result, dict):
             if asked:
                 self._close(asked)
             return
+        stated = _version_in(asked.params)
+        if asked.method == "server/discover":
+            self._journal.put(self._offered, "", result.get("supportedVersions"))
+        if not self.phase and stated is not None and stated >= STATELESS:
+            self._set("version", stated)
         if asked.method == "initialize":
             version = result.get("protocolVersion")
             self._set("version", version if isinstance(version, str) else "")
@@ -267,11 +337,24 @@ class Course:
             if isinstance(each, dict) and "taskId" in each:
                 yield from self._of_task(sender, each, at, place)
 
+    def _of_answer(
+        self, sender: str, key: tuple[str, str], message: Mapping[str, JsonValue], place: int
+    ) -> Iterator[Lapse]:
+        """A response of the client to no request of the server; those of the server are judged with its requests."""
+        is_response = "result" in message or "error" in message
+        if sender != CLIENT or not is_response or not self.phase or not self._is_alone or message.get("id") is None:
+            return
+        if key in self._ids:
+            yield Lapse("answer", sender, place, "/id", f"the client answers the request {key[1]} a second time")
+        elif self._is_all:
+            text = f"the client answers the request {key[1]}, which the server did not send"
+            yield Lapse("answer", sender, place, "/id", text)
+
     def _of_page(
         self, sender: str, open_request: _OpenRequest, result: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
         """The page of a list: its cursor has to be one that the list gave."""
-        cursor, following = open_request.cursor, result.get("nextCursor")
+        cursor, following = open_request.params.get("cursor"), result.get("nextCursor")
         if cursor is None:
             self._journal.put(self._cursors, (open_request.method, None), None)
         is_first_known = (open_request.method, None) in self._cursors
@@ -354,10 +437,20 @@ def _token(params: Mapping[str, JsonValue]) -> JsonValue:
     return meta.get("progressToken") if isinstance(meta, dict) else None
 
 
-def _is_stateless(params: Mapping[str, JsonValue]) -> bool:
+def _version_in(params: Mapping[str, JsonValue]) -> str | None:
+    """The version that a request states in ``_meta``; None if it states none."""
     meta = params.get("_meta")
     version = meta.get(_VERSION) if isinstance(meta, dict) else None
-    return isinstance(version, str) and version >= STATELESS
+    return version if isinstance(version, str) else None
+
+
+def _is_stateless(params: Mapping[str, JsonValue]) -> bool:
+    return (_version_in(params) or "") >= STATELESS
+
+
+def _lapses(found: Iterator[CatalogueLapse], place: int) -> Iterator[Lapse]:
+    for each in found:
+        yield Lapse(each.kind, CLIENT if each.is_of_client else SERVER, place, each.pointer, each.text)
 
 
 def _form(method: str, message: Mapping[str, JsonValue], version: str) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,7 @@ class ServerFacts:
         tools: name → entry of the list.
         agent: what the client calls itself; empty if it did not say.
         version: revision that both agreed on; empty while it is unknown.
+        instructions: of the server, for the model; empty if it gives none.
     """
 
     client: Mapping[str, JsonValue] | None = None
@@ -46,11 +47,12 @@ class ServerFacts:
     tools: Mapping[str, Mapping[str, JsonValue]] = field(default=NOTHING)
     agent: str = ""
     version: str = ""
+    instructions: str = ""
 
     @staticmethod
     def is_told_by(method: str) -> bool:
         """Results of this method say something of a side."""
-        return method in ("initialize", "tools/list")
+        return method in ("initialize", "server/discover", "tools/list")
 
     def version_of(self, method: str, request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]) -> str:
         """The revision that a request is held to: that of its own ``_meta``, of the handshake itself, or as agreed."""
@@ -79,7 +81,10 @@ class ServerFacts:
             agent = agent_of(params) or self.agent
             version = result.get("protocolVersion")
             told = version if isinstance(version, str) else ""
-            return replace(self, client=_capabilities(params), server=_capabilities(result), agent=agent, version=told)
+            changed = replace(self, client=_capabilities(params), server=_capabilities(result))
+            return replace(changed, agent=agent, version=told, instructions=_text(result.get("instructions")))
+        if method == "server/discover":
+            return replace(self, instructions=_text(result.get("instructions")))
         if method == "tools/list":
             is_first = not (isinstance(params, dict) and params.get("cursor"))
             entries = result.get("tools")
@@ -100,6 +105,10 @@ def agent_of(params: JsonValue) -> str:
     client_info = params.get("clientInfo") or (meta.get(_CLIENT_INFO) if isinstance(meta, dict) else None)
     name = client_info.get("name") if isinstance(client_info, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _capabilities(value: JsonValue) -> Mapping[str, JsonValue]:

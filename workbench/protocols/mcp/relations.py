@@ -1,0 +1,199 @@
+"""What values a message to or from a tool server may have, beyond its form: the relations of ``relations.yaml``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from workbench import regex
+from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
+from workbench.provenance import escape, unescape
+
+_PRESENT, _ABSENT, _EMPTY = "present", "absent", "empty"
+_ANY = "*"
+_KEY, _OTHERS = "@key", "@others"
+"""In a condition: the name of the member itself, and the types of the entries beside that of the place."""
+
+PAGES = "https://modelcontextprotocol.io/specification/"
+
+
+class Declarations(NamedTuple):
+    """What is known of a connection when a message is sent.
+
+    Attributes:
+        version: the revision; empty if it is unknown.
+        client, server: capabilities, as declared; None if that was not seen.
+    """
+
+    version: str = ""
+    client: Mapping[str, JsonValue] | None = None
+    server: Mapping[str, JsonValue] | None = None
+
+    def lacks(self, path: str) -> bool:
+        """A side declared its capabilities, and this one is not among them."""
+        return self._value_of(path) is False
+
+    def has(self, path: str) -> bool:
+        """A side declared a capability; for the name of a side alone, any or none."""
+        return self._value_of(path) is True
+
+    def _value_of(self, path: str) -> bool | None:
+        side, *names = path.split(".")
+        value: JsonValue = self.client if side == "client" else self.server
+        if value is None:
+            return None
+        for name in names:
+            value = value.get(name) if isinstance(value, dict) else None
+        return value is not None and value is not False
+
+
+class MessageRelation(NamedTuple):
+    """One line of the file, which says what its members mean.
+
+    Attributes:
+        steps: of the place.
+        at: its pointer.
+        test: what is wrong there: a word, a list of values, or one kind of test with its limit.
+    """
+
+    steps: tuple[str, ...]
+    at: str
+    test: Any
+    when: Mapping[str, Any]
+    lacks: str
+    has: str
+    first: str
+    before: str
+    rule: str
+    is_note: bool
+    text: str
+    source: str
+
+    def is_for(self, declarations: Declarations) -> bool:
+        """The revision and the capabilities of a connection are those that the relation speaks of."""
+        version = declarations.version
+        if (self.first and version < self.first) or (self.before and version >= self.before):
+            return False
+        return (not self.has or declarations.has(self.has)) and (not self.lacks or declarations.lacks(self.lacks))
+
+    def places(self, message: Mapping[str, JsonValue]) -> Iterator[str]:
+        """Pointers at which a message breaks the relation."""
+        for pointer, holders, key, value in _walk(message, self.steps):
+            if self._is_wrong(holders[-1], value) and all(
+                _holds(test, *_values_for(name, message, holders, key)) for name, test in self.when.items()
+            ):
+                yield pointer
+
+    def _is_wrong(self, holder: JsonValue, value: tuple[JsonValue, ...]) -> bool:
+        test = self.test
+        if isinstance(test, dict) and isinstance(limit := test.get("above"), str):
+            test = {"above": holder.get(limit) if isinstance(holder, dict) else None}
+        return _holds(test, value)
+
+
+_Walked = tuple[str, list[JsonValue], str, tuple[JsonValue, ...]]
+"""Pointer, the values around it, its last step, and the value there in a tuple, which is empty where there is none."""
+
+
+def _walk(message: JsonValue, steps: Sequence[str]) -> Iterator[_Walked]:
+    found: list[_Walked] = [("", [message], "", (message,))]
+    for step in steps:
+        found = [each for one in found for each in _step(one, step)]
+    return iter(found)
+
+
+def _step(one: _Walked, step: str) -> Iterator[_Walked]:
+    pointer, holders, _, value = one
+    inside = value[0] if value else None
+    around = [*holders, inside]
+    if step == _ANY:
+        members = inside.items() if isinstance(inside, dict) else enumerate(inside) if isinstance(inside, list) else ()
+        for name, each in members:
+            yield f"{pointer}/{escape(str(name))}", around, str(name), (each,)
+    elif isinstance(inside, dict) and step in inside:
+        yield f"{pointer}/{escape(step)}", around, step, (inside[step],)
+    else:
+        yield pointer, around, step, ()
+
+
+def _values_for(
+    name: str, message: JsonValue, holders: Sequence[JsonValue], key: str
+) -> Sequence[tuple[JsonValue, ...]]:
+    """The value that a condition speaks of; several for those beside the place."""
+    if name == _KEY:
+        return [(key,)]
+    if name == _OTHERS:
+        beside = holders[-2] if isinstance(holders[-2], list) else []
+        return [tuple(each.get(key) for each in beside if isinstance(each, dict))]
+    if name.startswith("/"):
+        return [next(iter(_walk(message, _steps(name))), ("", [], "", ()))[3]]
+    holder = holders[-1]
+    return [(holder[name],) if isinstance(holder, dict) and name in holder else ()]
+
+
+def _holds(test: Any, *values: tuple[JsonValue, ...]) -> bool:
+    found = values[0] if values else ()
+    if test in (_PRESENT, _ABSENT):
+        return bool(found) is (test == _PRESENT)
+    return any(_is(test, value) for value in found)
+
+
+def _is(test: Any, value: JsonValue) -> bool:
+    if test == _EMPTY:
+        return value in ([], "", {})
+    if isinstance(test, list):
+        return any(value == known and type(value) is type(known) for known in test)
+    ((kind, limit),) = test.items()
+    if kind in ("matches", "differs"):
+        return isinstance(value, str) and bool(_pattern(limit).fullmatch(value)) is (kind == "matches")
+    if kind == "longer":
+        return isinstance(value, str | list) and len(value) > limit
+    is_number = isinstance(value, int | float) and isinstance(limit, int | float) and not isinstance(value, bool)
+    return is_number and (value > limit if kind == "above" else value < limit)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return regex.compile(text, re.DOTALL)
+
+
+def _steps(pointer: str) -> tuple[str, ...]:
+    return tuple(map(unescape, pointer.split("/")[1:]))
+
+
+def broken_relations(
+    method: str, kind: str, message: Mapping[str, JsonValue], declarations: Declarations
+) -> Iterator[tuple[MessageRelation, str]]:
+    """Relations that a message breaks, each with the pointer of the place.
+
+    Args:
+        method: of the message, or of the request that it answers.
+        kind: ``"request"``, ``"response"`` or ``"notification"``.
+    """
+    table = message_relations()
+    for relation in (*table.get((method, kind), ()), *table.get((_ANY, kind), ())):
+        if relation.is_for(declarations):
+            for place in relation.places(message):
+                yield relation, place
+
+
+@cache
+def message_relations() -> Mapping[tuple[str, str], Sequence[MessageRelation]]:
+    """All relations, by method and kind of message."""
+    from workbench.config import resources, safeyaml
+
+    data: Any = safeyaml.load(resources.protocol_file("mcp", "relations.yaml") or b"[]", name="relations.yaml")
+    found: dict[tuple[str, str], list[MessageRelation]] = {}
+    for line in data:
+        found.setdefault((line["method"], line["in"]), []).append(_relation(line))
+    return found
+
+
+def _relation(line: Mapping[str, Any]) -> MessageRelation:
+    terms = {name: str(line.get(name, "")) for name in ("lacks", "has", "before", "rule", "text")}
+    at, first, source = line["at"], str(line.get("from", "")), f"{PAGES}{line['source']}"
+    is_note, when = bool(line.get("note")), line.get("when", {})
+    return MessageRelation(_steps(at), at, line["is"], when, first=first, is_note=is_note, source=source, **terms)
