@@ -21,6 +21,7 @@ MAY_FIND = {
     **dict.fromkeys(("F014", "F032"), ("mcp.no-answer",)),
     "F023": ("args.schema",),
     "J014": ("mcp.no-answer",),
+    "K016": ("mcp.output-schema",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

@@ -44,6 +44,7 @@ CATALOGUES = (
     "tool-hops-19.yaml",
     "tool-hops-20.yaml",
     "tool-hops-21.yaml",
+    "tool-hops-22.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 

@@ -128,7 +128,8 @@ def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFac
     missing = facts.lacks(http.method, asked_by)
     if missing:
         other = "server" if asked_by == "client" else "client"
-        text = f"{quote(http.method)} needs the capability {missing!r}, which the {other} did not declare"
+        where = f" in exchange {facts.place + 1}" if facts.place >= 0 else ""
+        text = f"{quote(http.method)} needs the capability {missing!r}, which the {other} did not declare{where}"
         yield make(decoded, CAPABILITY, REQUEST, "/method", text)
     if asked_by == "client":
         yield from _of_client(decoded, http.method, facts, channel)

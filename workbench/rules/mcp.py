@@ -407,4 +407,4 @@ def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:
     if not facts.is_told_by(method):
         return facts
     request, response = request_object(decoded), response_object(decoded)
-    return facts.after(method, member(request, "params"), member(response, "result"))
+    return facts.after(method, member(request, "params"), member(response, "result"), decoded.index)

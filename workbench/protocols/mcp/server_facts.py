@@ -40,6 +40,7 @@ class ServerFacts:
         agent: what the client calls itself; empty if it did not say.
         version: revision that both agreed on; empty while it is unknown.
         instructions: of the server, for the model; empty if it gives none.
+        place: index of the exchange in which the server declared its capabilities; -1 before it did.
     """
 
     client: Mapping[str, JsonValue] | None = None
@@ -48,6 +49,7 @@ class ServerFacts:
     agent: str = ""
     version: str = ""
     instructions: str = ""
+    place: int = -1
 
     @staticmethod
     def is_told_by(method: str) -> bool:
@@ -73,18 +75,23 @@ class ServerFacts:
         needed = needed_capability(method, asked_by)
         return needed if needed and declared is not None and needed not in declared else ""
 
-    def after(self, method: str, params: JsonValue, result: JsonValue) -> ServerFacts:
-        """The facts once a request has its result."""
+    def after(self, method: str, params: JsonValue, result: JsonValue, index: int = -1) -> ServerFacts:
+        """The facts once a request has its result.
+
+        Args:
+            index: of the exchange.
+        """
         if not isinstance(result, dict):
             return self
         if method == "initialize":
             agent = agent_of(params) or self.agent
             version = result.get("protocolVersion")
             told = version if isinstance(version, str) else ""
-            changed = replace(self, client=_capabilities(params), server=_capabilities(result))
+            changed = replace(self, client=_capabilities(params), server=_capabilities(result), place=index)
             return replace(changed, agent=agent, version=told, instructions=_text(result.get("instructions")))
         if method == "server/discover":
-            return replace(self, instructions=_text(result.get("instructions")))
+            instructions = _text(result.get("instructions"))
+            return replace(self, server=_capabilities(result), instructions=instructions, place=index)
         if method == "tools/list":
             is_first = not (isinstance(params, dict) and params.get("cursor"))
             entries = result.get("tools")
