@@ -22,6 +22,7 @@ MAY_FIND = {
     "F023": ("args.schema",),
     "J014": ("mcp.no-answer",),
     "K016": ("mcp.output-schema",),
+    "L017": ("schema.duplicate-name",),
     "N011": ("schema.name",),
     "N013": ("mcp.framing",),
     "N028": ("mcp.wrong-call",),

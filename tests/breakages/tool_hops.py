@@ -45,6 +45,7 @@ CATALOGUES = (
     "tool-hops-20.yaml",
     "tool-hops-21.yaml",
     "tool-hops-22.yaml",
+    "tool-hops-23.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -55,6 +56,7 @@ LOST = ("closed", "dropped", "exited", "ended", "no answer")
 """Words of an event after which the client hears nothing of the connection any more."""
 
 MISSED = {
+    "L008": "an object that says nothing of other members is closed by many clients, and most validators accept it",
     "X017": "a connection whose beginning was not recorded looks the same",
     "F010": "_meta is for programs: no client that was measured tells it to the model",
     "H030": "of a gateway and its server only what both list, and what passes through both, is compared",

@@ -48,7 +48,11 @@ _SESSION = "mcp-session-id"
 _HEAD, _TAIL = 64, 192
 """Bytes at either end of a body in which a message says that it is JSON-RPC."""
 
+_ENVELOPE = "jsonrpc"
 _MARK = b'"jsonrpc"'
+
+_SIGN_IN_NEEDED = (401, 403)
+"""Statuses whose body may be an error of OAuth, which is no message."""
 
 
 def as_tool_request(exchange: Exchange) -> Exchange:
@@ -212,7 +216,9 @@ def response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
 
 
 def _read_response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
-    return object_of(response_message(decoded))
+    found, http = object_of(response_message(decoded)), decoded.exchange.response
+    is_of_http = is_over_http(decoded.exchange) and http is not None and http.status in _SIGN_IN_NEEDED
+    return {} if is_of_http and _ENVELOPE not in found else found
 
 
 def object_of(text: bytes) -> dict[str, JsonValue]:
