@@ -1,4 +1,4 @@
-"""What the specification demands of the messages of a connection, one line for each: the rule that finds it, and where."""
+"""What the specification demands of the messages of a connection, a line each: the rule that finds it, and where."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.rules._mcp_rules import RULES
 from workbench.rules.inspection import Inspector
 
 Line = dict[str, Any]
-O: dict[str, Any] = {"type": "object"}
+OBJECT: dict[str, Any] = {"type": "object"}
 NEW = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 FRESH = {"ttlMs": 1, "cacheScope": "public", "resultType": "complete"}
 TASKS = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
@@ -43,11 +43,14 @@ def shake(client: Any = None, server: Any = None) -> list[Line]:
 
 
 def listed(*tools: Any, id: int = 1) -> list[Line]:
-    return [c(id=id, method="tools/list"), s(id=id, result={"tools": list(tools) or [{"name": "a", "inputSchema": O}]})]
+    return [
+        c(id=id, method="tools/list"),
+        s(id=id, result={"tools": list(tools) or [{"name": "a", "inputSchema": OBJECT}]}),
+    ]
 
 
 def tool(**more: Any) -> dict[str, Any]:
-    return {"name": "a", "inputSchema": O, **more}
+    return {"name": "a", "inputSchema": OBJECT, **more}
 
 
 def ask(method: str, result: Any, id: int = 3, **params: Any) -> list[Line]:
@@ -83,64 +86,323 @@ URL = {"mode": "url", "message": "m", "url": "https://x.example/", "elicitationI
 DONE = {"resultType": "complete", "content": []}
 
 STATEMENTS: dict[str, tuple[str, str, list[Line]]] = {
-    "the mode url": ("capability", "/params/mode", [*shake({"elicitation": {"form": {}}}), *listed(), *asked("elicitation/create", {"action": "accept"}, **URL)]),
-    "tools in sampling": ("capability", "/params/tools", [*shake({"sampling": {}}), *listed(), *asked("sampling/createMessage", SAID, **SAMPLE, tools=[tool()])]),
-    "context in sampling": ("capability", "/params/includeContext", [*shake({"sampling": {}}), *listed(), *asked("sampling/createMessage", SAID, **SAMPLE, includeContext="allServers")]),
-    "a subscription": ("capability", "/params/uri", [*shake({}, {"tools": {}, "resources": {}}), *listed(), *ask("resources/subscribe", {}, uri="a:b")]),
-    "a call as a task": ("capability", "/params/task", [*shake(), *listed(), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})]),
-    "a task begins": ("lifecycle", "/result/task/status", [*shake({}, TASKS), *listed(tool(execution={"taskSupport": "optional"})), *call({"task": {**TASK, "status": "input_required"}}, task={"ttl": 5})]),
-    "a tool that must be a task": ("capability", "", [*shake({}, TASKS), *listed(tool(execution={"taskSupport": "required"})), *call()]),
-    "a tool that is no task": ("capability", "", [*shake({}, TASKS), *listed(), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})]),
+    "the mode url": (
+        "capability",
+        "/params/mode",
+        [*shake({"elicitation": {"form": {}}}), *listed(), *asked("elicitation/create", {"action": "accept"}, **URL)],
+    ),
+    "tools in sampling": (
+        "capability",
+        "/params/tools",
+        [*shake({"sampling": {}}), *listed(), *asked("sampling/createMessage", SAID, **SAMPLE, tools=[tool()])],
+    ),
+    "context in sampling": (
+        "capability",
+        "/params/includeContext",
+        [
+            *shake({"sampling": {}}),
+            *listed(),
+            *asked("sampling/createMessage", SAID, **SAMPLE, includeContext="allServers"),
+        ],
+    ),
+    "a subscription": (
+        "capability",
+        "/params/uri",
+        [*shake({}, {"tools": {}, "resources": {}}), *listed(), *ask("resources/subscribe", {}, uri="a:b")],
+    ),
+    "a call as a task": (
+        "capability",
+        "/params/task",
+        [*shake(), *listed(), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})],
+    ),
+    "a task begins": (
+        "lifecycle",
+        "/result/task/status",
+        [
+            *shake({}, TASKS),
+            *listed(tool(execution={"taskSupport": "optional"})),
+            *call({"task": {**TASK, "status": "input_required"}}, task={"ttl": 5}),
+        ],
+    ),
+    "a tool that must be a task": (
+        "capability",
+        "",
+        [*shake({}, TASKS), *listed(tool(execution={"taskSupport": "required"})), *call()],
+    ),
+    "a tool that is no task": (
+        "capability",
+        "",
+        [*shake({}, TASKS), *listed(), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})],
+    ),
     "ping is empty": ("message", "/result/pong", [*shake(), *listed(), *ask("ping", {"pong": True})]),
     "a name is short": ("name", "/result/tools/0/name", [*shake(), *listed(tool(name="a" * 129))]),
     "an icon": ("message", "/result/tools/0/icons/0/src", [*shake(), *listed(tool(icons=[{"src": "javascript:x"}]))]),
-    "hints": ("message", "/result/tools/0/annotations/destructiveHint", [*shake(), *listed(tool(annotations={"readOnlyHint": True, "destructiveHint": True}))]),
-    "a schema of the network": ("schema-rejected", "/result/tools/0/inputSchema/properties/x/$ref", [*shake(), *listed(tool(inputSchema={**O, "properties": {"x": {"$ref": "https://e.x/s"}}}))]),
-    "the order of tools": ("list-changed", "/result/tools", [*shake(), *listed(tool(), tool(name="b")), *listed(tool(name="b"), tool(), id=2)]),
-    "a priority": ("message", "/result/content/0/annotations/priority", [*shake(), *listed(), *call({"content": [{**TEXT, "annotations": {"priority": 5}}]})]),
-    "a failure has words": ("message", "/result/content", [*shake(), *listed(), *call({"content": [], "isError": True})]),
-    "an empty resource": ("message", "/result/contents", [*shake({}, WITH), *listed(), *ask("resources/read", {"contents": []}, uri="a:b")]),
-    "a root": ("message", "/result/roots/0/uri", [*shake({"roots": {}}), *listed(), *asked("roots/list", {"roots": [{"uri": "http://x"}]})]),
-    "a form for a secret": ("message", "/params/requestedSchema/properties/api_key", [*shake({"elicitation": {}}), *listed(), *asked("elicitation/create", {"action": "decline"}, message="m", requestedSchema={**O, "properties": {"api_key": {"type": "string"}}})]),
-    "an answer fits its form": ("message", "/result/content/n", [*shake({"elicitation": {}}), *listed(), *asked("elicitation/create", {"action": "accept", "content": {"n": "x"}}, **ELICIT)]),
-    "results are alone": ("message", "/params/messages/0/content/0/type", [*shake({"sampling": {"tools": {}}}), *listed(), *asked("sampling/createMessage", SAID, maxTokens=5, messages=[{"role": "user", "content": [{"type": "tool_result", "toolUseId": "x", "content": []}, TEXT]}])]),
+    "hints": (
+        "message",
+        "/result/tools/0/annotations/destructiveHint",
+        [*shake(), *listed(tool(annotations={"readOnlyHint": True, "destructiveHint": True}))],
+    ),
+    "a schema of the network": (
+        "schema-rejected",
+        "/result/tools/0/inputSchema/properties/x/$ref",
+        [*shake(), *listed(tool(inputSchema={**OBJECT, "properties": {"x": {"$ref": "https://e.x/s"}}}))],
+    ),
+    "the order of tools": (
+        "list-changed",
+        "/result/tools",
+        [*shake(), *listed(tool(), tool(name="b")), *listed(tool(name="b"), tool(), id=2)],
+    ),
+    "a priority": (
+        "message",
+        "/result/content/0/annotations/priority",
+        [*shake(), *listed(), *call({"content": [{**TEXT, "annotations": {"priority": 5}}]})],
+    ),
+    "a failure has words": (
+        "message",
+        "/result/content",
+        [*shake(), *listed(), *call({"content": [], "isError": True})],
+    ),
+    "an empty resource": (
+        "message",
+        "/result/contents",
+        [*shake({}, WITH), *listed(), *ask("resources/read", {"contents": []}, uri="a:b")],
+    ),
+    "a root": (
+        "message",
+        "/result/roots/0/uri",
+        [*shake({"roots": {}}), *listed(), *asked("roots/list", {"roots": [{"uri": "http://x"}]})],
+    ),
+    "a form for a secret": (
+        "message",
+        "/params/requestedSchema/properties/api_key",
+        [
+            *shake({"elicitation": {}}),
+            *listed(),
+            *asked(
+                "elicitation/create",
+                {"action": "decline"},
+                message="m",
+                requestedSchema={**OBJECT, "properties": {"api_key": {"type": "string"}}},
+            ),
+        ],
+    ),
+    "an answer fits its form": (
+        "message",
+        "/result/content/n",
+        [
+            *shake({"elicitation": {}}),
+            *listed(),
+            *asked("elicitation/create", {"action": "accept", "content": {"n": "x"}}, **ELICIT),
+        ],
+    ),
+    "results are alone": (
+        "message",
+        "/params/messages/0/content/0/type",
+        [
+            *shake({"sampling": {"tools": {}}}),
+            *listed(),
+            *asked(
+                "sampling/createMessage",
+                SAID,
+                maxTokens=5,
+                messages=[
+                    {"role": "user", "content": [{"type": "tool_result", "toolUseId": "x", "content": []}, TEXT]}
+                ],
+            ),
+        ],
+    ),
     "a page to open": ("message", "/error", [*shake(), *listed(), *call({"error": {"code": -32042, "message": "m"}})]),
-    "a cancellation has an id": ("message", "", [*shake(), *listed(), c(method="notifications/cancelled", params={"reason": "r"})]),
+    "a cancellation has an id": (
+        "message",
+        "",
+        [*shake(), *listed(), c(method="notifications/cancelled", params={"reason": "r"})],
+    ),
     "an answer to nothing": ("response-id", "", [*shake({"roots": {}}), *listed(), c(id=77, result={"roots": []})]),
-    "an answer given twice": ("response-id", "", [*shake({"roots": {}}), *listed(), *asked("roots/list", {"roots": []}), c(id=5, result={"roots": []})]),
+    "an answer given twice": (
+        "response-id",
+        "",
+        [*shake({"roots": {}}), *listed(), *asked("roots/list", {"roots": []}), c(id=5, result={"roots": []})],
+    ),
     "an id used again": ("response-id", "", [*shake(), *listed(), *ask("tools/list", {"tools": [tool()]}, id=1)]),
-    "a notification before the handshake": ("lifecycle", "", [shake()[0], s(method="notifications/tools/list_changed"), *shake()[1:], *listed()]),
+    "a notification before the handshake": (
+        "lifecycle",
+        "",
+        [shake()[0], s(method="notifications/tools/list_changed"), *shake()[1:], *listed()],
+    ),
     "initialized once": ("lifecycle", "", [*shake(), c(method="notifications/initialized"), *listed()]),
-    "a level of logs": ("message", "", [*shake({}, WITH), *listed(), *ask("logging/setLevel", {}, level="error"), s(method="notifications/message", params={"level": "debug", "data": "x"})]),
-    "an update nobody asked for": ("lifecycle", "", [*shake({}, WITH), *listed(), s(method="notifications/resources/updated", params={"uri": "a:b"})]),
-    "one token for two": ("progress", "", [*shake(), *listed(), *(c(id=n, method="tools/call", params={"name": "a", "_meta": {"progressToken": 1}}) for n in (7, 8)), *(s(id=n, result={"content": [TEXT]}) for n in (7, 8))]),
-    "an argument of a prompt": ("message", "", [*shake({}, WITH), *listed(), *ask("prompts/list", PROMPT), *ask("prompts/get", {"messages": []}, id=4, name="p")]),
-    "a prompt that is not listed": ("name", "", [*shake({}, WITH), *listed(), *ask("prompts/list", PROMPT), *ask("prompts/get", {"messages": []}, id=4, name="q")]),
-    "a resource that is listed": ("protocol-error", "", [*shake({}, WITH), *listed(), *ask("resources/list", {"resources": [{"uri": "a:b", "name": "a"}]}), *ask("resources/read", {"error": {"code": -32002, "message": "no"}}, id=4, uri="a:b")]),
+    "a level of logs": (
+        "message",
+        "",
+        [
+            *shake({}, WITH),
+            *listed(),
+            *ask("logging/setLevel", {}, level="error"),
+            s(method="notifications/message", params={"level": "debug", "data": "x"}),
+        ],
+    ),
+    "an update nobody asked for": (
+        "lifecycle",
+        "",
+        [*shake({}, WITH), *listed(), s(method="notifications/resources/updated", params={"uri": "a:b"})],
+    ),
+    "one token for two": (
+        "progress",
+        "",
+        [
+            *shake(),
+            *listed(),
+            *(c(id=n, method="tools/call", params={"name": "a", "_meta": {"progressToken": 1}}) for n in (7, 8)),
+            *(s(id=n, result={"content": [TEXT]}) for n in (7, 8)),
+        ],
+    ),
+    "an argument of a prompt": (
+        "message",
+        "",
+        [
+            *shake({}, WITH),
+            *listed(),
+            *ask("prompts/list", PROMPT),
+            *ask("prompts/get", {"messages": []}, id=4, name="p"),
+        ],
+    ),
+    "a prompt that is not listed": (
+        "name",
+        "",
+        [
+            *shake({}, WITH),
+            *listed(),
+            *ask("prompts/list", PROMPT),
+            *ask("prompts/get", {"messages": []}, id=4, name="q"),
+        ],
+    ),
+    "a resource that is listed": (
+        "protocol-error",
+        "",
+        [
+            *shake({}, WITH),
+            *listed(),
+            *ask("resources/list", {"resources": [{"uri": "a:b", "name": "a"}]}),
+            *ask("resources/read", {"error": {"code": -32002, "message": "no"}}, id=4, uri="a:b"),
+        ],
+    ),
     "arguments of a call": ("arguments", "/params", [*shake(), *listed(tool(inputSchema=FORM)), *call()]),
-    "each request states its version": ("message", "", [*ask("server/discover", {**FRESH, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}, id=1, _meta=NEW), c(id=2, method="tools/list"), s(id=2, result={"tools": [], **FRESH})]),
-    "a version that is offered": ("version", "", [*ask("server/discover", {**FRESH, "supportedVersions": ["2027-01-01"], "capabilities": {"tools": {}}}, id=1, _meta=NEW), *new_call(DONE)]),
-    "a server does not ask": ("version", "", [c(id=2, method="tools/call", params={"name": "a", "_meta": NEW}), s(id=9, method="sampling/createMessage", params=SAMPLE), c(id=9, result=SAID), s(id=2, result=DONE)]),
-    "input that the client can give": ("capability", "/result/inputRequests/k/method", new_call({**STATE, "inputRequests": {"k": {"method": "elicitation/create", "params": ELICIT}}})),
+    "each request states its version": (
+        "message",
+        "",
+        [
+            *ask(
+                "server/discover",
+                {**FRESH, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+                id=1,
+                _meta=NEW,
+            ),
+            c(id=2, method="tools/list"),
+            s(id=2, result={"tools": [], **FRESH}),
+        ],
+    ),
+    "a version that is offered": (
+        "version",
+        "",
+        [
+            *ask(
+                "server/discover",
+                {**FRESH, "supportedVersions": ["2027-01-01"], "capabilities": {"tools": {}}},
+                id=1,
+                _meta=NEW,
+            ),
+            *new_call(DONE),
+        ],
+    ),
+    "a server does not ask": (
+        "version",
+        "",
+        [
+            c(id=2, method="tools/call", params={"name": "a", "_meta": NEW}),
+            s(id=9, method="sampling/createMessage", params=SAMPLE),
+            c(id=9, result=SAID),
+            s(id=2, result=DONE),
+        ],
+    ),
+    "input that the client can give": (
+        "capability",
+        "/result/inputRequests/k/method",
+        new_call({**STATE, "inputRequests": {"k": {"method": "elicitation/create", "params": ELICIT}}}),
+    ),
     "input is asked for": ("message", "/result", new_call({"resultType": "input_required"})),
     "the state goes back": ("message", "", new_call(STATE, DONE, requestState="t")),
-    "logs are asked for": ("lifecycle", "", [c(id=2, method="tools/call", params={"name": "a", "_meta": NEW}), s(method="notifications/message", params={"level": "info", "data": "x"}), s(id=2, result=DONE)]),
+    "logs are asked for": (
+        "lifecycle",
+        "",
+        [
+            c(id=2, method="tools/call", params={"name": "a", "_meta": NEW}),
+            s(method="notifications/message", params={"level": "info", "data": "x"}),
+            s(id=2, result=DONE),
+        ],
+    ),
     "changes are asked for": ("lifecycle", "", [*new_call(DONE), s(method="notifications/tools/list_changed")]),
-    "a retired code": ("message", "/error/code", ask("resources/read", {"error": {"code": -32002, "message": "no"}}, uri="a:b", _meta=NEW)),
-    "a header of a parameter": ("schema-rejected", "/result/tools/0/inputSchema/properties/x/x-mcp-header", ask("tools/list", {**FRESH, "tools": [tool(inputSchema={**O, "properties": {"x": {"type": "string", "x-mcp-header": "a b"}}})]}, _meta=NEW)),
-}  # fmt: skip
+    "a retired code": (
+        "message",
+        "/error/code",
+        ask("resources/read", {"error": {"code": -32002, "message": "no"}}, uri="a:b", _meta=NEW),
+    ),
+    "a header of a parameter": (
+        "schema-rejected",
+        "/result/tools/0/inputSchema/properties/x/x-mcp-header",
+        ask(
+            "tools/list",
+            {
+                **FRESH,
+                "tools": [tool(inputSchema={**OBJECT, "properties": {"x": {"type": "string", "x-mcp-header": "a b"}}})],
+            },
+            _meta=NEW,
+        ),
+    ),
+}
 """Name → rule, pointer, and a connection that breaks the statement."""
 
 HEALTHY: dict[str, list[Line]] = {
-    "with a handshake": [*shake({"roots": {}, "elicitation": {}}, WITH), *listed(), *asked("roots/list", {"roots": []}), *call()],
-    "a form": [*shake({"elicitation": {}}), *listed(), *asked("elicitation/create", {"action": "accept", "content": {"n": 1}}, **ELICIT)],
-    "a subscription": [*shake({}, WITH), *listed(), *ask("resources/subscribe", {}, uri="a:b"), s(method="notifications/resources/updated", params={"uri": "a:b/c"})],
-    "a prompt": [*shake({}, WITH), *listed(), *ask("prompts/list", PROMPT), *ask("prompts/get", {"messages": []}, id=4, name="p", arguments={"x": "1"})],
-    "a task": [*shake({}, TASKS), *listed(tool(execution={"taskSupport": "optional"})), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})],
+    "with a handshake": [
+        *shake({"roots": {}, "elicitation": {}}, WITH),
+        *listed(),
+        *asked("roots/list", {"roots": []}),
+        *call(),
+    ],
+    "a form": [
+        *shake({"elicitation": {}}),
+        *listed(),
+        *asked("elicitation/create", {"action": "accept", "content": {"n": 1}}, **ELICIT),
+    ],
+    "a subscription": [
+        *shake({}, WITH),
+        *listed(),
+        *ask("resources/subscribe", {}, uri="a:b"),
+        s(method="notifications/resources/updated", params={"uri": "a:b/c"}),
+    ],
+    "a prompt": [
+        *shake({}, WITH),
+        *listed(),
+        *ask("prompts/list", PROMPT),
+        *ask("prompts/get", {"messages": []}, id=4, name="p", arguments={"x": "1"}),
+    ],
+    "a task": [
+        *shake({}, TASKS),
+        *listed(tool(execution={"taskSupport": "optional"})),
+        *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5}),
+    ],
     "without a handshake": [*ask("tools/list", {"tools": [tool()], **FRESH}, id=1, _meta=NEW), *new_call(DONE)],
     "with input": new_call(STATE, DONE, requestState="s"),
-    "changes": [c(id=1, method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}, "_meta": NEW}), s(method="notifications/subscriptions/acknowledged", params={"notifications": {"toolsListChanged": True}, "_meta": {"io.modelcontextprotocol/subscriptionId": 1}}), s(method="notifications/tools/list_changed", params={"_meta": {"io.modelcontextprotocol/subscriptionId": 1}})],
-}  # fmt: skip
+    "changes": [
+        c(id=1, method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}, "_meta": NEW}),
+        s(
+            method="notifications/subscriptions/acknowledged",
+            params={
+                "notifications": {"toolsListChanged": True},
+                "_meta": {"io.modelcontextprotocol/subscriptionId": 1},
+            },
+        ),
+        s(method="notifications/tools/list_changed", params={"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}),
+    ],
+}
 
 
 def found(lines: list[Line]) -> list[tuple[str, str]]:
