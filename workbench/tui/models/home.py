@@ -23,7 +23,7 @@ _VERDICT = 27
 _AGE = 8
 _NUMBER = 9
 _CLIENT, _ORIGIN = 24, 33
-_MOST_LINES = 6
+_MOST_LINES, _MOST_SHORT = 6, 3
 
 
 def welcome(recordings: int) -> tuple[Line, ...]:
@@ -132,12 +132,14 @@ def item_body(
     *,
     is_here: bool = True,
     is_cut: bool = True,
+    is_short: bool = False,
 ) -> list[Line]:
     """Further lines of a session: its first break, its story, its facts, and its path, without what its row shows.
 
     Args:
         is_here: the cursor is on the session; if not, its first break is enough, or its story if its row has that.
         is_cut: the row has no room for all of the break.
+        is_short: there are few rows: the break alone, or of a session without one the first line of its story.
     """
     if not is_here and width < WIDE:
         return []
@@ -146,6 +148,12 @@ def item_body(
     about = story.about
     if not is_here and width < HUGE:
         return [line("  ", Span(story.text if story.severity or not about else about.partition("\n")[0], "muted"))]
+    if is_short:
+        told = story.text if story.severity or not about else about.partition("\n")[0]
+        return [
+            *wrap(told, width, story.severity, indent=2, most=_MOST_SHORT),
+            *wrap(where, width, "muted", indent=2, most=1),
+        ]
     if width < LEAST:
         about = about.partition("\n")[0]
     elif width >= HUGE:

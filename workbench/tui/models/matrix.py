@@ -37,8 +37,11 @@ class VerdictRow(NamedTuple):
     said: tuple[DialectRow, ...]
 
 
-def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
-    """Number of the request, counts of the verdicts with the refusals first, and the number of contracts."""
+def headline(number: int, asked: int, rows: Iterable[MatrixRow], width: int) -> Line:
+    """Number of the request, counts of the verdicts with the refusals first, and the number of contracts.
+
+    A narrow line has the signs of the verdicts without their words.
+    """
     tally = Counter(row.verdict.value for row in rows)
     done = tally.total()
     spans = [Span(f" Request {number} ", "strong")]
@@ -48,6 +51,9 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
         if tally[verdict]:
             sign, style = REQUEST_SIGNS[verdict]
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
+            if width < ROOMY:
+                spans += [Span(f"  {sign} {tally[verdict]:,}", style), Span("")]
+                continue
             spans += [Span(f"  {sign} {tally[verdict]:,} {word}", style), Span("  ·", "muted")]
     return (*spans, Span(f"  {count(asked, 'contract')}", "muted")) if done >= asked else tuple(spans[:-1])
 

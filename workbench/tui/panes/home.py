@@ -117,12 +117,16 @@ class HomePane(LineView):
     def further(self, item: int, width: int) -> list[Line]:
         row = self.rows[item]
         if row.item:
-            where = "" if row.item.section == EXAMPLES else self._where(row.item.path)
+            is_short = self.screen.has_class("-short")
+            where = "" if row.item.section == EXAMPLES or is_short else self._where(row.item.path)
             if row.item.path in self.listening:
                 where = f"listening on {self.listening[row.item.path]} · {where}"
             held = home.held_lines(self._held_in(row.item), width, self._clock())
             story, is_cut = self.stories.get(row.item.path), is_longer(self.head(item, width), width)
-            return held + home.item_body(row.item, story, width, where, is_here=item == self.cursor, is_cut=is_cut)
+            is_here = item == self.cursor
+            return held + home.item_body(
+                row.item, story, width, where, is_here=is_here, is_cut=is_cut, is_short=is_short
+            )
         return home.note_lines(row.note, width)[1:]
 
     def _held_in(self, item: SessionItem) -> Sequence[PausedSide]:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from workbench.safetext import SHOWABLE, cells, is_showable
+from workbench.safetext import SHOWABLE, cells, clip, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models.tabs import ROOMY
 from workbench.tui.panes.lineview import LineView
@@ -194,6 +194,16 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     def on_mount(self) -> None:
         self.parts.fold()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._cut_examples)
+
+    def _cut_examples(self) -> None:
+        """Cut what can be typed, with a sign, where a line is too short for it."""
+        for field in self.fields:
+            line_input = self.query_one(f"#{field.id}", Input)
+            if line_input.content_size.width:
+                line_input.placeholder = clip(field.example, line_input.content_size.width)
 
     def value(self, field: str) -> str:
         """Text of a field."""

@@ -125,8 +125,13 @@ class MatrixScreen(WorklistScreen):
         self.contracts.show(len(self.order.rows), self._line, work.trouble or NO_REQUEST)
         if subjects:
             self.contracts.move_to(self.order.row_of(here))
-        rows = [judgement.row for judgement in work.judgements.values()]
-        self.entitle(lines.headline(self.index + 1, len(subjects), rows))
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Count the verdicts in the title, in words where it has room for them."""
+        if (subjects := self.worklist.subjects) is not None:
+            rows = [judgement.row for judgement in self.worklist.judgements.values()]
+            self.entitle(lines.headline(self.index + 1, len(subjects), rows, self.size.width))
 
     def _verdicts(self) -> dict[int, str]:
         """Verdicts so far, by number of the contract; one that cannot be judged is unknown."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
-UPSTREAMS = "anthropic · openai groq · https://host/v1 · name=URL · sim:deepseek"
+UPSTREAMS = "names from the list below, https://… or name=URL"
 """What can be typed as upstreams."""
 
 
@@ -63,7 +63,7 @@ class RecordScreen(FormScreen["StartedRecording"]):
         name = time.strftime("%Y%m%d-%H%M%S", time.localtime(clock()))
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
-            Field("upstreams", "What do you want to record?", "requests to these providers", example=UPSTREAMS),
+            Field("upstreams", "What do you want to record?", "a client, or requests to providers", example=UPSTREAMS),
             Field("spoken", "Protocol", "empty or a protocol name", "", is_folded=True),
             Field("hop", "Hop name", "empty or a name", "", is_folded=True),
             Field("breaks", "Breakpoints", "empty, or closure, reasoning, filter:tool:bash", "", is_folded=True),
