@@ -168,9 +168,8 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         with Vertical(id="form"):
             for field in self.fields:
                 value = field.value if is_showable(field.value) else ""
-                line_input = Input(value, field.example, restrict=SHOWABLE, id=field.id, select_on_focus=False)
                 yield FieldTitle(field)
-                yield line_input
+                yield FieldInput(field, value)
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
             yield SuggestionPane()
@@ -194,16 +193,6 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     def on_mount(self) -> None:
         self.parts.fold()
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._cut_examples)
-
-    def _cut_examples(self) -> None:
-        """Cut what can be typed, with a sign, where a line is too short for it."""
-        for field in self.fields:
-            line_input = self.query_one(f"#{field.id}", Input)
-            if line_input.content_size.width:
-                line_input.placeholder = clip(field.example, line_input.content_size.width)
 
     def value(self, field: str) -> str:
         """Text of a field."""
@@ -297,6 +286,17 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     def action_cancel(self) -> None:
         self.dismiss(None)
+
+
+class FieldInput(Input):
+    """The line of a field; an example that is too long is cut with a sign."""
+
+    def __init__(self, field: Field, value: str) -> None:
+        super().__init__(value, field.example, restrict=SHOWABLE, id=field.id, select_on_focus=False)
+        self._example = field.example
+
+    def on_resize(self) -> None:
+        self.placeholder = clip(self._example, max(1, self.content_size.width))
 
 
 class FieldTitle(Bar):
