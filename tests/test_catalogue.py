@@ -61,6 +61,7 @@ ORDINALS = (
     "thirty-fifth",
     "thirty-sixth",
     "thirty-seventh",
+    "thirty-eighth",
 )
 
 
