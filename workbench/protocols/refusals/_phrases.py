@@ -51,6 +51,8 @@ _PARTS = regex.compile(r"[,:(]|(?<!value)(?<!type)(?<!format) (?:as|of|in|for|to
 """What parts a fault from a thing: "invalid sequence as part", but not "invalid value for"."""
 _ANSWER = regex.compile("<(?:stream|answer)>")
 _NAME = regex.compile(r"<(not|support|use|kind)>")
+_CHINESE = dict(zip("，。；：！（）、", (", ", ". ", "; ", ": ", "! ", " ( ", " ) ", ", "), strict=True))
+_WORD_BEHIND = regex.compile(r"\s*['\w]")
 
 Words = tuple[str, ...]
 
@@ -77,6 +79,7 @@ class _PhraseTable(NamedTuple):
     singular: Mapping[str, str]
     things: Mapping[str, tuple[tuple[Words, str], ...]]
     compounds: tuple[tuple[re.Pattern[str], str], ...]
+    chinese: tuple[re.Pattern[str], Mapping[str, str]]
     faults: tuple[_Fault, ...]
     rules: Mapping[tuple[str, str, str], str]
     relations: tuple[tuple[re.Pattern[str], str], ...]
@@ -93,6 +96,7 @@ def _table() -> _PhraseTable:
         _texts(data["singular"]),
         _things(data["things"]),
         tuple((re.compile(rf"(?<!\S){text}(?!\S)"), thing) for text, thing in _texts(data["compounds"]).items()),
+        _chinese(data["chinese"]),
         tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
         dict(_rules(data["rules"])),
         tuple(_relations(data["relations"])),
@@ -117,6 +121,14 @@ def _things(value: JsonValue) -> dict[str, tuple[tuple[Words, str], ...]]:
         for words in (words for term in _list(terms) for words in _spellings(term)):
             found[words[0]][words] = f"<{thing}>"
     return {first: tuple(sorted(each.items(), key=lambda one: -len(one[0]))) for first, each in found.items()}
+
+
+def _chinese(value: JsonValue) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """Any Chinese word, a longer one first, or one that is unknown; and what each says."""
+    assert isinstance(value, dict)
+    says = {word: f" {words} " for words, each in value.items() for word in _list(each)} | _CHINESE
+    known = sorted({word.rstrip("…") for word in says}, key=lambda word: (-len(word), word))
+    return re.compile(rf"{'|'.join(known)}|[\u4e00-\u9fff]"), says
 
 
 def _spellings(term: str) -> Iterator[Words]:
@@ -151,12 +163,25 @@ def phrase_in(text: str) -> Phrase | None:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, as words in the singular with ``<…>`` for each thing."""
-    plain = _MEMBERS.sub(" ", _CODES.sub(" ", text[:LONGEST]))
+    plain = _MEMBERS.sub(" ", _CODES.sub(" ", _in_english(text[:LONGEST])))
     plain = _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain))
     whole = " ".join(_with_things(_words(plain)))
     for compound, thing in _table().compounds:
         whole = compound.sub(thing, whole)
     return _SENTENCE.split(whole)
+
+
+def _in_english(text: str) -> str:
+    """A text with its Chinese words in English; an unknown one is ``zh``, so that no two things come to stand together."""
+    if text.isascii():
+        return text
+    word, says = _table().chinese
+    return word.sub(lambda found: _english_of(found, says), text)
+
+
+def _english_of(found: re.Match[str], says: Mapping[str, str]) -> str:
+    stands_before = _WORD_BEHIND.match(found.string, found.end()) is not None
+    return (stands_before and says.get(f"{found[0]}…")) or says.get(found[0], " zh ")
 
 
 def rule_at(place: str, fault: str) -> str:
