@@ -23,6 +23,12 @@ NEW = {
     "This request is not allowed for the chosen model": "",
     "stream: unexpected chunk without content": "",
     "No tool calls precede these tool results": "closure.orphan-result",
+    "A user message having `tool_calls` is invalid": "content.shape",
+    "工具名称重复: get_weather": "schema.duplicate-name",
+    "工具调用参数不是合法 JSON": "args.invalid-json",
+    "当前模型不支持工具调用": "tools.unsupported",
+    "未找到与 tool_call_id 对应的工具调用": "closure.orphan-result",
+    "今天天气很好": "",
     "the weather is fine": "",
 }
 """Text → the rule that its words speak of; empty for none."""

@@ -49,6 +49,9 @@ _SENTENCE = regex.compile(r" [.;!?](?= |$)")
 _THING = regex.compile(r"<([a-z-]+)>")
 _PARTS = regex.compile(r"[,:(]|(?<!value)(?<!type)(?<!format) (?:as|of|in|for|to|with|from|by|on) ")
 """What parts a fault from a thing: "invalid sequence as part", but not "invalid value for"."""
+_HAVING = regex.compile(
+    r" (?:(?:having|containing|carrying|including)|that (?:have|contain|include))(?: (?:a|an|the|any))? "
+)
 _ANSWER = regex.compile("<(?:stream|answer)>")
 _NAME = regex.compile(r"<(not|support|use|kind)>")
 _CHINESE = dict(zip("，。；：！（）、", (", ", ". ", "; ", ": ", "! ", " ( ", " ) ", ", "), strict=True))
@@ -172,7 +175,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _in_english(text: str) -> str:
-    """A text with its Chinese words in English; an unknown one is ``zh``, so that no two things come to stand together."""
+    """A text with its Chinese words in English; an unknown one is ``zh``, and keeps two things apart."""
     if text.isascii():
         return text
     word, says = _table().chinese
@@ -202,9 +205,15 @@ def _last_of_path(path: re.Match[str]) -> str:
     """What a path leads to: ``messages[1].tool_calls[0].id`` is ``<call-id>``."""
     if _IN_SCHEMA.search(path[0]):
         return " <schema> "
-    steps = " ".join(_STEP.findall(path[0])[-3:])
-    things = [word for word in _with_things(_words(steps)) if word[0] == "<"]
-    return f" {things[-1]} " if things else path[0]
+    steps = _STEP.findall(path[0])[-3:]
+    things = [word for word in _with_things(_words(" ".join(filter(_is_whole, steps)))) if word[0] == "<"]
+    return f" {things[-1]} " if things else path[0] if all(map(_is_whole, steps)) else " it "
+
+
+def _is_whole(step: str) -> bool:
+    """A step of a path is a thing as a whole, or none: ``turn_on`` is no turn."""
+    words = list(_with_things(_words(step)))
+    return len(words) == 1 or not any(word[0] == "<" for word in words)
 
 
 def _parameter(named: re.Match[str]) -> str:
@@ -245,9 +254,17 @@ def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
             if thing and not _PARTS.search(sentence[found.end() : thing.start()].removesuffix(": ")):
                 yield from _phrase(sentence, found, thing, (fault.name, "before"), place)
         for found in fault.behind.finditer(sentence):
-            thing = next((one for one in reversed(things) if one.end() <= found.start()), None)
+            before = [one for one in things if one.end() <= found.start()]
+            thing = _subject(sentence, before) if fault.name == "invalid" else next(iter(before[::-1]), None)
             if thing and not _PARTS.search(sentence[thing.end() : found.start()]) and not _is_choice(sentence, thing):
                 yield from _phrase(sentence, found, thing, (fault.name, "behind"), place)
+
+
+def _subject(sentence: str, things: list[re.Match[str]]) -> re.Match[str] | None:
+    """The last of some things, or the one that has it: the message in "a <message> having <call> is invalid"."""
+    while len(things) > 1 and _HAVING.fullmatch(sentence, things[-2].end(), things[-1].start()):
+        things = things[:-1]
+    return things[-1] if things else None
 
 
 def _is_choice(sentence: str, thing: re.Match[str]) -> bool:

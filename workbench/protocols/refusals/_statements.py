@@ -20,6 +20,8 @@ from workbench.regex import RowsByText
 _NAME = regex.compile(r"<([a-z-]+)>")
 _NEAR = "[^.]{0,24}?"
 """Characters between a thing and what is wrong with it."""
+_NO_OTHER = "((?:(?! (?:in|from|at|on) )[^.]){0,24}?)"
+"""The same in front of a thing: in "missing token in a call", it is not the call that is missing."""
 
 
 class Statement(NamedTuple):
@@ -72,7 +74,7 @@ def _pairs(rule: Mapping[str, JsonValue], faults: Mapping[str, JsonValue]) -> It
         words = faults[name]
         assert isinstance(words, dict)
         if before := words.get("before"):
-            yield rf"\b(?:{before})\b{_NEAR}(?:{thing})"
+            yield rf"\b(?:{before})\b{_NO_OTHER}(?:{thing})"
         if after := words.get("after"):
             yield rf"(?:{thing}){_NEAR}\b(?:{after})\b"
 

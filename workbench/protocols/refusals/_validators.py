@@ -70,6 +70,7 @@ class _Table(NamedTuple):
     readers: tuple[tuple[re.Pattern[str], str], ...]
     before: frozenset[re.Pattern[str]]
     roots: frozenset[str]
+    answers: frozenset[str]
     faults: tuple[tuple[re.Pattern[str], str], ...]
     documents: tuple[tuple[re.Pattern[str], str], ...]
     rules: tuple[_Row, ...]
@@ -79,12 +80,13 @@ class _Table(NamedTuple):
 def _table() -> _Table:
     validators = read_table("validators")
     readers, before = _patterns(validators["readers"]), _patterns(validators["before"])
-    roots, rules = validators["roots"], validators["rules"]
-    assert isinstance(roots, list) and isinstance(rules, list)
+    roots, rules, answers = validators["roots"], validators["rules"], validators["answers"]
+    assert isinstance(roots, list) and isinstance(rules, list) and isinstance(answers, list)
     return _Table(
         readers + before,
         frozenset(pattern for pattern, _ in before),
         frozenset(map(str, roots)),
+        frozenset(map(str, answers)),
         _patterns(validators["faults"]),
         _patterns(validators["documents"]),
         tuple(_row(row) for row in rules if isinstance(row, dict)),
@@ -112,13 +114,15 @@ def complaint_in(small: str) -> Complaint | None:
             sentence = _sentence(small, found, is_before=pattern in table.before)
             fault = next((name for test, name in table.faults if test.search(sentence)), "")
             short = _without_roots(place, table.roots)
-            rows = (row for row in table.rules if row.document == document and fault in row.faults)
+            is_answer = document == REQUEST and short.partition(".")[0] in table.answers
+            read = "answer" if is_answer else document
+            rows = (row for row in table.rules if row.document == read and fault in row.faults)
             rule = next((row.rule for row in rows if _fits(row, short, sentence)), "")
-            if rule in OF_ANY_PLACE and document == REQUEST:
+            if rule in OF_ANY_PLACE and read == REQUEST:
                 rule = rule_at(short, fault) or rule
             if rule:
-                return Complaint(validator, place, fault, rule, document)
-            first = first or (Complaint(validator, place, fault, "", document) if fault else None)
+                return Complaint(validator, place, fault, rule, read)
+            first = first or (Complaint(validator, place, fault, "", read) if fault else None)
     return first
 
 
