@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 Row = TypeVar("Row")
@@ -78,13 +78,17 @@ class RowsByText(Generic[Row]):
     def fitting(self, whole: str) -> list[Row]:
         """The rows that may fit a text, in their order."""
         found = {number for text, number in self._short if text in whole}
-        for stretch in self._numbers.keys() & _stretches(whole):
+        for stretch in self._numbers.keys() & _stretches_of_whole(whole):
             found.update([number for text, number in self._numbers[stretch] if text in whole])
         return [self.rows[number] for number in sorted(found.union(self._always))]
 
 
 def _stretches(text: str) -> set[str]:
     return {text[n : n + _LETTERS] for n in range(len(text) - _LETTERS + 1)}
+
+
+_stretches_of_whole = lru_cache(maxsize=4)(_stretches)
+"""``_stretches`` of a text that several tables are looked through for, one after the other."""
 
 
 class AnyOf:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from workbench import contracts
 from workbench.contracts import pages
-from workbench.contracts.error_texts import MOST, explain, find_matches, lines
+from workbench.contracts.error_text_lines import lines
+from workbench.contracts.error_texts import MOST, explain, find_matches
 from workbench.contracts.template import Template, plain
 
 SAMPLE = {

@@ -299,7 +299,7 @@ def _rules(slugs: list[str], how: str) -> int:
 
 def _error_text(text: str, args: argparse.Namespace) -> int:
     """Print the rules behind an error message, and its place; 3 if neither is known."""
-    from workbench.contracts import error_texts
+    from workbench.contracts import error_text_lines, error_texts
 
     matches = error_texts.explain(text)
     pointed = _explain_in.point_at(text, args) if args.inside else None
@@ -307,7 +307,7 @@ def _error_text(text: str, args: argparse.Namespace) -> int:
         inside = {"in": pointed.as_json()} if pointed else {}
         _output.emit_json({"text": text, "matches": [_match_json(m) for m in matches], **inside})
     else:
-        for line in (*(error_texts.lines(matches) if matches else ()), *(pointed.lines() if pointed else ())):
+        for line in (*(error_text_lines.lines(matches) if matches else ()), *(pointed.lines() if pointed else ())):
             _output.emit(line)
     if not matches and not (pointed and pointed.place):
         return _output.complain("no contract contains this error message; check the request that caused it", 3)

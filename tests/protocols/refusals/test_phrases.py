@@ -6,7 +6,7 @@ import pytest
 
 from tests.breakages import unseen_texts
 from workbench.contracts import explain, pages
-from workbench.contracts.error_texts import match_lines
+from workbench.contracts.error_text_lines import match_lines
 from workbench.protocols.refusals import _phrases
 
 NEW = {

@@ -168,10 +168,14 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, as words in the singular with ``<…>`` for each thing."""
     plain = _MEMBERS.sub(" ", _CODES.sub(" ", _in_english(text[:LONGEST])))
     plain = _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain))
-    whole = " ".join(_with_things(_words(plain)))
+    return _SENTENCE.split(_as_things(plain))
+
+
+def _as_things(text: str) -> str:
+    whole = " ".join(_with_things(_words(text)))
     for compound, thing in _table().compounds:
         whole = compound.sub(thing, whole)
-    return _SENTENCE.split(whole)
+    return whole
 
 
 def _in_english(text: str) -> str:
@@ -190,10 +194,10 @@ def _english_of(found: re.Match[str], says: Mapping[str, str]) -> str:
 def rule_at(place: str, fault: str) -> str:
     """The rule of a fault (in the words of validators) at the thing that a place ends with; empty if there is none."""
     steps = [step for step in place.split(".") if not step.isdigit()][-3:]
-    things = list(_with_things(_words(" ".join(steps))))
-    if not things or things[-1][0] != "<" or things[-1][1:-1] in _table().wide:
+    thing = _THING.fullmatch(_as_things(" ".join(steps)).rpartition(" ")[2])
+    if thing is None or thing[1] in _table().wide:
         return ""
-    return _table().rules.get((things[-1][1:-1], _table().of_validators.get(fault, ""), "behind"), "")
+    return _table().rules.get((thing[1], _table().of_validators.get(fault, ""), "behind"), "")
 
 
 def _words(text: str) -> list[str]:

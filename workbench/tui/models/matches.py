@@ -39,13 +39,15 @@ class RuleMatch(NamedTuple):
 
 def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
     """The rules that may explain a text, the most likely first."""
-    from workbench.contracts import error_texts
+    from workbench.contracts import error_text_lines
 
     made = []
     for match in matches:
         where = f", {match.where}" if match.where else ""
-        _, *rest = error_texts.match_lines(match, 10_000)
-        said = f"from {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
+        _, *rest = error_text_lines.match_lines(match, 10_000)
+        said = f"{'a guess, ' if match.is_guess else ''}from {match.provider}{where}" + (
+            f" with status {match.status}" if match.status else ""
+        )
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"
         made.append(RuleMatch(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
