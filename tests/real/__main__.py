@@ -106,7 +106,7 @@ AGENTS = {
         "anthropic",
         "w_weather",
         {"city": "Oslo"},
-        "opencode.json",
+        ".config/opencode/opencode.json",
         '{"mcp": {"w": {"type": "local", "command": SERVER, "environment": {"WEATHER_KEY": "{env:MY_KEY}"}}}}',
     ),
     "qwen": Agent(

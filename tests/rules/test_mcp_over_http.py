@@ -74,6 +74,19 @@ def call(body: str) -> Lines:
     ]
 
 
+def first(response: dict[str, Any], **headers: str) -> Lines:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about}
+    return [asked("POST", body=message, accept="application/json, text/event-stream", **headers), response]
+
+
+SHAKEN = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "result": {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}},
+}
+
+
 def event(id_: str, data: str = "") -> str:
     return f"id: {id_}\ndata: {data}\n\n"
 
@@ -159,6 +172,11 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     "an address without the path of its stream": (endpoint("/messages?sessionId=1", 404), "it lacks '/v1'"),
     "an address of another host": (endpoint("https://a.example/messages"), "names the host 'a.example'"),
     "an encoded address": (endpoint("https%3A//tools.example.com/messages"), "percent-encoded as a whole"),
+    "a session id with a space": (first(answered(200, SHAKEN, mcp_session_id="s 1")), "not visible ASCII"),
+    "an origin that is refused": (first(answered(403, "Invalid Origin header"), origin="null"), "refuses the Origin"),
+    "a host that is refused": (first(answered(421, "Invalid Host header")), "refuses the Host"),
+    "a content type that is refused": (first(answered(415, "no")), "answers 415, but the Content-Type is"),
+    "two responses of one id": (call(event("e1", DONE) + event("e2", DONE)), "two responses with the id 5"),
     "a server that does not resume": ([*call(event("e1", DONE)), *stream("", 405, last_event_id="e1")], "does not let"),
 }
 
@@ -166,7 +184,7 @@ STREAMS: dict[str, tuple[Lines, str]] = {
 @pytest.mark.parametrize("name", SIGN_INS | STREAMS)
 def test_each_is_named_in_its_words(name: str) -> None:
     lines, expected = (SIGN_INS | STREAMS)[name]
-    family = {"mcp.auth"} if name in SIGN_INS else {"mcp.http", "mcp.no-answer"}
+    family = {"mcp.auth"} if name in SIGN_INS else {"mcp.http", "mcp.no-answer", "mcp.response-id"}
     found = [f.message for f in Inspector(HopArtefact({"mcp": lines}).session()).run().findings if f.rule in family]
     assert [expected in message for message in found] == [True] * bool(expected), found
 
