@@ -46,6 +46,7 @@ CATALOGUES = (
     "tool-hops-21.yaml",
     "tool-hops-22.yaml",
     "tool-hops-23.yaml",
+    "tool-hops-24.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
