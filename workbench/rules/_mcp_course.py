@@ -70,15 +70,17 @@ def of_unlisted(decoded: DecodedExchange, server: str) -> Finding:
 
 
 def of_lapses_over_http(decoded: DecodedExchange, course: Course) -> Iterator[Finding]:
-    """Findings on the messages that one HTTP request and its response carried, after which the course is another.
+    """The most severe finding on the messages that one HTTP request and its response carried; the course goes on.
 
     Args:
         course: of the connection before them.
     """
     messages = messages_over_http(decoded)
     lapses = [lapse for sender, message in messages for lapse in course.take(sender, message, decoded.index)]
-    for lapse in lapses:
-        if lapse.place == decoded.index:
-            rule, severity = _RULES[lapse.kind]
-            side = REQUEST if lapse.sender == "client" else RESPONSE
-            yield make(decoded, rule, side, "", lapse.text, severity=severity)
+    own = sorted(
+        (lapse for lapse in lapses if lapse.place == decoded.index), key=lambda each: _RULES[each.kind][1] is INFO
+    )
+    for lapse in own[:1]:
+        rule, severity = _RULES[lapse.kind]
+        side = REQUEST if lapse.sender == "client" else RESPONSE
+        yield make(decoded, rule, side, "", lapse.text, severity=severity)

@@ -81,11 +81,21 @@ class MessageRelation(NamedTuple):
 
     def places(self, message: Mapping[str, JsonValue]) -> Iterator[str]:
         """Pointers at which a message breaks the relation."""
-        for pointer, holders, key, value in _walk(message, self.steps):
+        if not self._may_be_in(message):
+            return
+        for pointer, holders, key, value in _walk(message, self.steps, is_absent=self.test == _ABSENT):
             if self._is_wrong(holders[-1], value) and all(
                 _holds(test, *_values_for(name, message, holders, key)) for name, test in self.when.items()
             ):
                 yield pointer
+
+    def _may_be_in(self, message: Mapping[str, JsonValue]) -> bool:
+        """A look at the beginning of the place: most messages do not have it."""
+        first, *others = self.steps
+        inside = message.get(first)
+        if inside is None or self.test == _ABSENT or not others:
+            return inside is not None
+        return others[0] == _ANY or (isinstance(inside, dict) and others[0] in inside)
 
     def _is_wrong(self, holder: JsonValue, value: tuple[JsonValue, ...]) -> bool:
         test = self.test
@@ -98,10 +108,11 @@ _Walked = tuple[str, list[JsonValue], str, tuple[JsonValue, ...]]
 """Pointer, the values around it, its last step, and the value there in a tuple, which is empty where there is none."""
 
 
-def _walk(message: JsonValue, steps: Sequence[str]) -> Iterator[_Walked]:
+def _walk(message: JsonValue, steps: Sequence[str], *, is_absent: bool) -> Iterator[_Walked]:
+    """Places in a message; those with nothing there only if they are asked for."""
     found: list[_Walked] = [("", [message], "", (message,))]
     for step in steps:
-        found = [each for one in found for each in _step(one, step)]
+        found = [each for one in found for each in _step(one, step) if is_absent or each[3]]
     return iter(found)
 
 
@@ -129,7 +140,7 @@ def _values_for(
         beside = holders[-2] if isinstance(holders[-2], list) else []
         return [tuple(each.get(key) for each in beside if isinstance(each, dict))]
     if name.startswith("/"):
-        return [next(iter(_walk(message, _steps(name))), ("", [], "", ()))[3]]
+        return [next(iter(_walk(message, _steps(name), is_absent=True)), ("", [], "", ()))[3]]
     holder = holders[-1]
     return [(holder[name],) if isinstance(holder, dict) and name in holder else ()]
 
