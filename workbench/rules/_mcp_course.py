@@ -70,7 +70,7 @@ def of_unlisted(decoded: DecodedExchange, server: str) -> Finding:
 
 
 def of_lapses_over_http(decoded: DecodedExchange, course: Course) -> Iterator[Finding]:
-    """The most severe finding on the messages that one HTTP request and its response carried; the course goes on.
+    """The most severe finding on the messages that one HTTP request and its response carried, which the course takes.
 
     Args:
         course: of the connection before them.

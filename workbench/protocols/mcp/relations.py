@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from workbench import regex
@@ -73,23 +73,22 @@ class MessageRelation(NamedTuple):
     source: str
 
     def is_for(self, declarations: Declarations) -> bool:
-        """The revision and the capabilities of a connection are those that the relation speaks of."""
-        version = declarations.version
-        if (self.first and version < self.first) or (self.before and version >= self.before):
-            return False
+        """The capabilities of a connection are those that the relation speaks of."""
         return (not self.has or declarations.has(self.has)) and (not self.lacks or declarations.lacks(self.lacks))
+
+    def is_in(self, version: str) -> bool:
+        """A revision has the relation."""
+        return version >= self.first and not (self.before and version >= self.before)
 
     def places(self, message: Mapping[str, JsonValue]) -> Iterator[str]:
         """Pointers at which a message breaks the relation."""
-        if not self._may_be_in(message):
-            return
         for pointer, holders, key, value in _walk(message, self.steps, is_absent=self.test == _ABSENT):
             if self._is_wrong(holders[-1], value) and all(
                 _holds(test, *_values_for(name, message, holders, key)) for name, test in self.when.items()
             ):
                 yield pointer
 
-    def _may_be_in(self, message: Mapping[str, JsonValue]) -> bool:
+    def may_be_in(self, message: Mapping[str, JsonValue]) -> bool:
         """A look at the beginning of the place: most messages do not have it."""
         first, *others = self.steps
         inside = message.get(first)
@@ -184,11 +183,18 @@ def broken_relations(
         method: of the message, or of the request that it answers.
         kind: ``"request"``, ``"response"`` or ``"notification"``.
     """
-    table = message_relations()
-    for relation in (*table.get((method, kind), ()), *table.get((_ANY, kind), ())):
-        if relation.is_for(declarations):
+    for relation in _relations_of(method, kind, declarations.version):
+        if relation.may_be_in(message) and relation.is_for(declarations):
             for place in relation.places(message):
                 yield relation, place
+
+
+@lru_cache(maxsize=1024)
+def _relations_of(method: str, kind: str, version: str) -> Sequence[MessageRelation]:
+    """The relations of a message in a revision."""
+    table = message_relations()
+    every = (*table.get((method, kind), ()), *table.get((_ANY, kind), ()))
+    return tuple(relation for relation in every if relation.is_in(version))
 
 
 @cache
