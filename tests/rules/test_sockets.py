@@ -240,6 +240,11 @@ def test_a_setup_that_is_not_accepted_is_a_turn_that_ends_with_the_reason() -> N
     assert list(found(refused)) == ["socket.closed"]
 
 
+def test_a_result_that_the_server_refused_is_not_one_that_nobody_used() -> None:
+    refused = said.refusal("invalid_tool_call_id", "Tool call ID 'call_9' not found in conversation.")
+    assert list(found(said.connection([*BASE, sent("conversation.item.create", item=RESULT), refused]))) == []
+
+
 def test_a_connection_that_grows_is_read_on_and_shows_what_the_whole_one_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = said.refusal("conversation_already_has_active_response", "in progress: resp_1.")
     whole = said.connection([*BASE, *call("resp_1"), sent("response.create"), refused])

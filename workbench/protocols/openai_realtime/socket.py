@@ -458,8 +458,7 @@ class RealtimeTurns:
         is_named_item = param.startswith(_OF_ITEMS) or str(error.get("code")).startswith(_OF_ITEMS)
         is_of_response = self._waiting and not is_named_item and not param.startswith("session")
         if kind == "response.create" or (sent is None and is_of_response):
-            number = sent[0] if sent else None
-            return self._take_waiting(number, is_last=code_of(error) == ACTIVE)
+            return self._take_waiting(sent[0] if sent else None, is_last=code_of(error) == ACTIVE)
         pending = self._conversation.pending()
         if kind == "conversation.item.create":
             pending = [item for item in pending if sent and item.number == sent[0]]
@@ -490,6 +489,7 @@ class RealtimeTurns:
         turn = self._begin(item.number, frame, {})
         turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
         self._conversation.items.remove(item)
+        self._unused = [held for held in self._unused if held[0] != item.number]
         return turn
 
 
