@@ -291,8 +291,10 @@ def fit_title(view: LineView) -> None:
 def more_below(view: LineView) -> tuple[str, ...]:
     """Number of items of which nothing is visible below, in forms from the longest: `` ↓ 12 more`` … `` ↓``."""
     end = view.scroll_offset.y + view.content_region.height
-    if view.content_region.height <= 0 or end >= view.virtual_size.height or not view.count():
+    if view.content_region.height <= 0 or end >= view.virtual_size.height:
         return ("",)
+    if not view.count():
+        return (" ↓",)
     below = view.count() - 1 - view.lines_of.at(int(end) - 1)[0]
     return (f" ↓ {below:,} more", f" ↓ {below:,}", " ↓") if below else (" ↓",)
 
@@ -319,6 +321,8 @@ def rows_within(view: LineView, width: int, rows: int, spare: int = 0) -> int:
 
     ``spare``: rows that nothing else needs, for lines that are too long.
     """
+    if not view.count():
+        return min(rows, len(view.nothing(width)))
     opened = _open_within(view, width, rows)
     taken = view.count() + sum(map(len, opened.values()))
     spread = _spread(view, width, opened, taken + spare) if spare > 0 else {}
