@@ -27,7 +27,7 @@ async def compared(driver: Driver) -> DiffScreen:
     await driver.press("d")
     screen = driver.app.screen
     assert isinstance(screen, DiffScreen)
-    await until(driver.pilot, lambda: screen.changes.compared or screen.changes.why == "")
+    await until(driver.pilot, lambda: screen.changes.compared or "no earlier" in screen.changes.why)
     return screen
 
 

@@ -104,7 +104,7 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
-            why = f"request {index + 1} has no earlier request to compare with\n\nq, then D: compare it with another"
+            why = f"request {index + 1} has no earlier request to compare with\n\nJ: the next request · q, then D: another one"
             return JobAnswer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
