@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 
+ELSEWHERE = "J: the next request · q, then D: another one"
+"""Where a person goes from a request that has none before it."""
+
+
 class DifferencesPane(LineView):
     """List of changes or byte ranges; the one under the cursor is shown in full."""
 
@@ -104,7 +108,7 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
-            why = f"request {index + 1} has no earlier request to compare with\n\nJ: the next request · q, then D: another one"
+            why = f"request {index + 1} has no earlier request to compare with\n\n{ELSEWHERE}"
             return JobAnswer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
