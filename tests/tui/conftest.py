@@ -101,7 +101,7 @@ def _replace_changed(node: DOMNode, rules: RulesMap, animate: bool = False) -> N
 Stylesheet.apply = _apply_known  # type: ignore[method-assign]
 Stylesheet.replace_rules = staticmethod(_replace_changed)  # type: ignore[method-assign]
 
-PAINTED = 3
+PAINTED = 6
 """Of so many presses on a screen, what one led to is painted even if the test does not read it."""
 
 _update, _press = Compositor.render_update, Pilot.press
@@ -123,7 +123,7 @@ _painted: WeakKeyDictionary[Screen[object], int] = WeakKeyDictionary()
 
 
 async def _press_and_paint(self: Pilot[object], *keys: str) -> None:
-    """Paint what every third press leads to, and each new screen: a widget that cannot be painted fails the test.
+    """Paint what every sixth press leads to, and each new screen: a widget that cannot be painted fails the test.
 
     What a test reads is painted anyway.
     """
