@@ -260,7 +260,7 @@ class _Judge:
             messages = dict.fromkeys(str(r.ref.message + 1) for r in node.results)
             return f"answered by message {' and '.join(messages)}"
         if self._is_open(node):
-            return "no result yet: the next request carries it"
+            return "the request ends with this call"
         if node.ref.side == REMEMBERED:
             return "call from a response that the server stores; this request does not answer it"
         return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain its result"

@@ -10,7 +10,7 @@ from workbench.cli._output import about_lines, cut, emit, emit_json, number
 from workbench.cli._report import FileReport, place_json, repair_json
 from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Repair, Severity, Verdict
 from workbench.rules import ContradictedFact, InspectedExchange, judge
-from workbench.views import SEVERITY_GLYPH, origin_words
+from workbench.views import SEVERITY_GLYPH, origin_words, split_evidence
 
 Errors = Sequence[dict[str, str]]
 ALIKE = 3
@@ -112,8 +112,10 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
     yield f"      {finding.message}"
     if finding.places:
         yield f"      also at: {_other_places(finding)}"
-    if finding.evidence:
-        yield f"      seen: {cut(finding.evidence, LONG)}"
+    seen, quotation = split_evidence(finding)
+    evidence = seen if finding.refusal and quotation else finding.evidence
+    if evidence:
+        yield f"      seen: {cut(evidence, LONG)}"
     if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
         yield "      basis: most providers refuse this; unknown for this provider"
     if finding.origin:

@@ -87,7 +87,7 @@ def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
 
 def _proof(proof: Mapping[str, JsonValue]) -> Iterator[str]:
     if proof["against"]:
-        yield "    proof failed: schema and local check differ from the original"
+        yield "    proof failed: with these values the new schema and the check differ from the original"
         for one in proof["against"]:
             value = _output.cut(json.dumps(one["value"], ensure_ascii=False))
             verdicts = ", ".join(f"{k} {'accepts' if one[k] else 'refuses'}" for k in ("original", "schema", "check"))

@@ -94,7 +94,7 @@ class ModelFact:
     def words(self) -> str:
         """The fact in words."""
         if self.name == RETIRED:
-            return f"is retired on {self.value}"
+            return f"is retired from {self.value} on"
         return f"outputs at most {self.value} tokens" if self.name == OUTPUT else WORDS[self.name]
 
 

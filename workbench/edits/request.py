@@ -61,7 +61,7 @@ def apply_changes(http: HttpRequest, text: bytes, changes: Sequence[Change | Spl
     inside = [c for c in changes if not isinstance(c, SetHeader | Splice)]
     if ranges and inside:
         raise LocalProtocolError(
-            "structure and byte ranges cannot be changed in one step", hint="change one first, then the other"
+            "one edit changes either values or byte ranges", hint="change one first, then the other"
         )
     request = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
     items = request.headers.items

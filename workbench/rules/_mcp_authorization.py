@@ -72,4 +72,5 @@ def _of_refused(
         text = f"the server refuses the resource {quote(form.get('resource'))}, which the tool server names"
         return make(decoded, AUTH, RESPONSE, "", text, shown)
     side = RESPONSE if error in _OF_SERVER or not error else REQUEST
-    return make(decoded, AUTH, side, "", f"the server refuses the request for a code: {quote(told or status)}", shown)
+    text = f"the authorization server refuses the authorization request: {quote(told or status)}"
+    return make(decoded, AUTH, side, "", text, shown)

@@ -123,7 +123,7 @@ def _of_description(decoded: DecodedExchange, tool: ToolDef, listed: ListedTool)
     """A description whose end the model does not get; marks of the cut may be behind what is left."""
     whole, declared_text = member(listed.entry, "description"), (tool.description or "").rstrip()
     if isinstance(whole, str) and whole.strip() and not declared_text:
-        text = f"the description of {quote(listed.name)} is not declared: the model has only its name"
+        text = f"{quote(listed.name)} is declared to the model without its description"
         yield make(decoded, SCHEMA_CHANGED, REQUEST, tool.pointer, text)
     elif (
         isinstance(whole, str)

@@ -224,7 +224,7 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         yield make(decoded, HTTP, RESPONSE, "", text, hint, INFO)
     elif status >= 400 and status not in (401, 403, 405) and not (status == 404 and request.headers.get(_SESSION)):
         hint = _fault_of_client(request, status, head_of(decoded))
-        text = f"a GET for the stream of the server is answered with {status}: {hint or _NO_STREAM}"
+        text = f"the server answers the GET that opens its stream with status {status}: {hint or _NO_STREAM}"
         yield make(decoded, HTTP, REQUEST if hint else RESPONSE, "", text, quote(head_of(decoded)))
 
 

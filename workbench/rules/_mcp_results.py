@@ -366,7 +366,7 @@ def _of_flag(
     if is_failure and not is_marked:
         how = f"{how}; {by_rule_of(client, 'error_flag', outcome.result)}"
         if decoded.protocol and protocols.get(decoded.protocol).capabilities.tools.error_flag:
-            text = f"the result of {where} is an error (isError), but is not marked as one here"
+            text = f"the result of {where} is an error (isError), but this tool result is not marked as an error"
             yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)
         elif not _FAILED.search(words):
             text = f"the result of {where} is an error (isError), but the text for the model does not mention the error"

@@ -43,7 +43,7 @@ class SignIns:
         url = url_of(decoded.exchange)
         host = urls.split_url(url).netloc
         if _IN_QUERY in form_of(urls.split_url(url).query.encode()):
-            text = "the access token is in the URL: a client has to send it in the header Authorization"
+            text = "the access token is in the URL: a client has to send it in the Authorization header"
             yield make(decoded, AUTH, REQUEST, "", text)
         if request is None or request.method not in SIGN_INS:
             if response and response.status == 401:

@@ -169,7 +169,7 @@ class Origins:
         return FaultOrigin(other.index, finding.side, pointer, words, other.exchange.hop)
 
 
-_BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the response already has it"}
+_BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the fault is already in this response"}
 
 
 def _message_of(pointer: str) -> tuple[str, ...]:

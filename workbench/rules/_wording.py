@@ -13,7 +13,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._context import Rule, RuleContext
 from workbench.toolcalls.schemas import LISTS, MAPS
-from workbench.wire import dumps
+from workbench.wire import dumps, type_words
 
 MOST_RELATED = 16
 
@@ -25,6 +25,16 @@ def quote(value: object, most: int = limits.SNIPPET) -> str:
     """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
     text = value if isinstance(value, str) else str(value)
     return repr(text if len(text) <= most else text[:most] + "…")
+
+
+def of_role(role: str) -> str:
+    """The role of a message in the words of a finding."""
+    return f"of role {quote(role)}" if role else "without a valid role"
+
+
+def quote_json(value: JsonValue) -> str:
+    """A JSON value with its type, where it is no string: ``5 (a number)``."""
+    return quote(value) if isinstance(value, str) else f"{show_value(value)[: limits.SNIPPET]} ({type_words(value)})"
 
 
 def show_value(value: JsonValue) -> str:

@@ -16,7 +16,7 @@ from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._trimming import dropped_call, dropped_result
-from workbench.rules._wording import LEGACY_ROLE, as_warning, quote, with_related
+from workbench.rules._wording import LEGACY_ROLE, as_warning, of_role, quote, with_related
 from workbench.terms import Placement
 from workbench.wire import CONNECTION
 
@@ -111,7 +111,7 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
     for _, message in case.suspects(_is_foreign, expected_role):
         if _has_foreign_role(message, expected_role):
             call_id = message.extra.get("tool_call_id")
-            yield _Foreign(f"{message.pointer}/role", f"a message of role {quote(message.role)}", str(call_id))
+            yield _Foreign(f"{message.pointer}/role", f"a message {of_role(message.role)}", str(call_id))
         for part in message.parts:
             if isinstance(part, Opaque) and part.type == "tool_result" and isinstance(part.value, dict):
                 call_id = part.value.get("tool_use_id")
@@ -267,7 +267,7 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         yield case.at(
             WRONG_ROLE,
             line.call,
-            f"{_call(line)} is in a message of role {quote(role)}",
+            f"{_call(line)} is in a message {of_role(role)}",
             evidence=note,
             when="call",
             values={"found": role},
@@ -278,7 +278,7 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
             if role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
                 continue
             which = "a tool result without an id" if line.id is None else f"tool result {quote(line.id)}"
-            message = f"{which} is in a message of role {quote(role)}"
+            message = f"{which} is in a message {of_role(role)}"
             yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result", values={"found": role})
     elif flaw is Flaw.DUPLICATE_ID and line.call:
         message = f"id {quote(line.id)} was already used by an earlier tool call"
@@ -294,7 +294,7 @@ def _flaw(case: RuleContext, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         yield from _mismatch(case, line)
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
         between = case.messages[line.between]
-        message = f"a message of role {quote(between.role)} separates {_call(line)} from its result"
+        message = f"a message {of_role(between.role)} separates {_call(line)} from its result"
         values = {**_open_turn(case, line), "before": case.messages[line.between - 1].role}
         yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=values)
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:

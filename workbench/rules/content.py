@@ -12,7 +12,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, enforced_exactly, from_anomalies, quote
+from workbench.rules._wording import as_unproved, enforced_exactly, from_anomalies, of_role, quote
 from workbench.rules.shapes import SHAPE
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -78,7 +78,7 @@ def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding
         if _is_assistant(case, message) and enforced_exactly(case, EMPTY, "empty-assistant"):
             when = "empty-assistant"
         if enforced_exactly(case, EMPTY, when) and not (is_last and _is_assistant(case, message)):
-            text = f"the message of role {quote(message.role)} has no content"
+            text = f"the message {of_role(message.role)} has no content"
             yield case.finding(EMPTY, REQUEST, message.pointer, text, when=when)
         return
     for k, part in enumerate(message.parts):
@@ -131,7 +131,7 @@ def _lists(case: RuleContext) -> Iterator[Finding]:
     for _, message in case.suspects(_is_list):
         if anywhere or any(message.tool_results()):
             when, pointer = "array-content" if anywhere else "result-content", f"{message.pointer}/content"
-            text = f"the content of a message of role {quote(message.role)} must be a string, not a list"
+            text = f"the content of a message {of_role(message.role)} must be a string, not a list"
             yield case.finding(SHAPE, REQUEST, pointer, text, when=when)
 
 

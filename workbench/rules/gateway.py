@@ -15,7 +15,7 @@ from workbench.rules._announced_betas import betas
 from workbench.rules._body import base, reads_fields
 from workbench.rules._context import BETA, Rule, RuleContext
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, by_term, quote, weaker, with_related
+from workbench.rules._wording import as_unproved, by_term, of_role, quote, weaker, with_related
 from workbench.rules.relations import accepted_fields
 
 WARNING = Severity.WARNING
@@ -84,7 +84,7 @@ def _message_fields(case: RuleContext) -> Iterator[Finding]:
                 continue
             pointer = f"{message.pointer}/{escape(key)}"
             values = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
-            text = f"a message of role {quote(message.role)} may not have the field {quote(key)}"
+            text = f"a message {of_role(message.role)} may not have the field {quote(key)}"
             yield by_term(
                 case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=values
             )

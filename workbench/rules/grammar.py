@@ -34,7 +34,7 @@ from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._nodes import is_in
-from workbench.rules._wording import quote, show_value, with_related
+from workbench.rules._wording import quote, quote_json, show_value, with_related
 from workbench.rules.relations import accepted_fields
 from workbench.wire import CONNECTION, loads
 
@@ -346,7 +346,7 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     source = f"{contract_fact.source} ({contract_fact.date}); {types}" if contract_fact else types
     values = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
     rule = get_rule(_slug(fault, pointer[len(base(case.decoded)) :], value))
-    text = _text(fault, path, value) + (f"; refused by {votes} providers that state a limit" if votes else "")
+    text = _text(fault, path, there) + (f"; refused by {votes} providers that state a limit" if votes else "")
     finding = case.finding(rule, REQUEST, pointer, text, source=source, values=values)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when
@@ -479,7 +479,7 @@ def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
     return "params.missing" if fault.code == grammars.MISSING else "params.unsupported"
 
 
-def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
+def _text(fault: grammars.ShapeFault, path: str, value: JsonValue) -> str:
     if fault.code == grammars.UNKNOWN_KEY:
         suggestion = _similar_key(fault)
         return f"{path} is not a known field" + (f"; did you mean {quote(suggestion)}?" if suggestion else "")
@@ -488,9 +488,9 @@ def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
     if fault.code == grammars.TOO_MANY:
         return f"{path} has {', '.join(fault.known)}; only one of them is accepted"
     if fault.code == grammars.UNKNOWN_VARIANT:
-        return f"{path} {quote(value)} is not a known value; known: {', '.join(fault.known[:12])}"
+        return f"{path} {quote_json(value)} is not a known value; known: {', '.join(fault.known[:12])}"
     if fault.code == grammars.BEYOND_LIMIT:
-        found = f"has {fault.found}" if fault.found else f"is {quote(value)}"
+        found = f"has {fault.found}" if fault.found else f"is {quote_json(value)}"
         return f"{path} {found}; accepted: {fault.expected}"
     expected = fault.expected or "a different value"
-    return f"{path} is {quote(value)}: {expected} is expected"
+    return f"{path} is {quote_json(value)}: {expected} is expected"

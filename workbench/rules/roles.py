@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import by_term, quote
+from workbench.rules._wording import by_term, of_role, quote
 
 WARNING = Severity.WARNING
 
@@ -49,8 +49,8 @@ def _turns(case: RuleContext) -> Iterator[Finding]:
         role = "assistant" if message.role == answering else message.role
         if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
             if role != expected:
-                text = f"a message of role {quote(message.role)} " + (
-                    f"after one of role {quote(before)}" if before else "at the beginning"
+                text = f"a message {of_role(message.role)} " + (
+                    f"after one {of_role(before)}" if before else "at the beginning"
                 )
                 text += ": user and assistant must alternate"
                 values = {"role": message.role, "found": message.role, "before": before or message.role}

@@ -119,8 +119,8 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
             case, f"{where}, whose response this request names, ended in an error: {quote(answer.error.message)}"
         )
     if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
-        whose = f"was answered by {quote(_host(before), 60)}, and this request goes to {quote(_host(case.decoded), 60)}"
-        return _finding(case, f"{where}, whose response this request names, {whose}", rule=weaker(LOST))
+        hosts = f"from {quote(_host(before), 60)}, but goes to {quote(_host(case.decoded), 60)}"
+        return _finding(case, f"this request names the response of {where} {hosts}", rule=weaker(LOST))
     return None
 
 

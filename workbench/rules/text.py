@@ -92,7 +92,7 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
         yield case.within(weaker(TOKEN), ref, "text", piece, message, evidence=quote(text[marker.start :]))
     opened = _OPENED.match(text)
     if opened and f"</{opened[1]}>" not in text:
-        yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: its end is unknown")
+        yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> has no closing tag")
 
 
 _APART = "the response has its reasoning in a separate field, but reasoning tags are also in the text"

@@ -89,8 +89,9 @@ def describe_error(error: BaseException) -> str:
     import httpx
 
     if isinstance(error, httpx.TimeoutException):
-        kind = "connect" if isinstance(error, httpx.ConnectTimeout) else "answer"
-        return f"timeout while trying to {kind}"
+        is_late = isinstance(error, httpx.ReadTimeout)
+        what = "connecting" if isinstance(error, httpx.ConnectTimeout) else "sending the request"
+        return "timeout: no response from the server" if is_late else f"timeout while {what}"
     root: BaseException = error
     while (under := root.__cause__ or root.__context__) is not None:
         root = under

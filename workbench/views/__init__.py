@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         saving_words,
         share_of,
         size,
+        split_evidence,
     )
 else:
     __getattr__ = lazy(__name__)
@@ -145,6 +146,7 @@ __all__ = [
     "saving_words",
     "share_of",
     "size",
+    "split_evidence",
     "story_body",
     "story_digits",
     "story_line",

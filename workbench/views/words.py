@@ -114,6 +114,12 @@ MOST_FACT = 200
 """Characters of a fact."""
 
 
+def split_evidence(finding: Finding) -> tuple[str, str]:
+    """What was seen, and the provider's words that the evidence quotes, which have a line of their own."""
+    seen, _, quotation = finding.evidence.partition("provider error: ")
+    return seen.removesuffix("; "), quotation
+
+
 def fact_words(value: JsonValue) -> str:
     """A fact of a capability profile in a few words."""
     if value is None:
@@ -153,9 +159,9 @@ RATES = (
     Rate("fitting", "fitting", ("calls",), "ok", "tool calls that also match the schema of a declared tool"),
     Rate("closure errors", "unclosed", ("histories",), "error", "requests with a tool call without its result"),
     Rate("reasoning errors", "reasoning_errors", ("replays",), "error", "requests with missing or altered reasoning"),
-    Rate("calls in text", "text_calls", ("exchanges",), "error", "responses with a tool call written as text"),
+    Rate("calls as text", "text_calls", ("exchanges",), "error", "responses with a tool call written as text"),
     Rate("serial", "serial", ("with_tools",), "info", "requests that disable parallel tool calls"),
-    Rate("repaired", "repaired", ("broken",), "ok", "faulty tool calls that the model later corrected"),
+    Rate("corrected", "repaired", ("broken",), "ok", "faulty tool calls that the model later corrected"),
     Rate("blocked", "blocked", ("blocked", "executed"), "ok", "unusable tool calls that got an error result"),
     Rate("refused", "refused", ("exchanges",), "error", "requests refused with a status of 400 to 499"),
 )

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         replace,
         runs,
         string_slice_span,
+        type_words,
         writer_like,
     )
     from workbench.wire.patch import Change, Insert, Move, Remove, Replace, parent_of
@@ -185,6 +186,7 @@ __all__ = [
     "summarize",
     "to_meta",
     "translation_of",
+    "type_words",
     "urls",
     "without_repeated_prefix",
     "writer_like",

@@ -45,6 +45,7 @@ __all__ = [
     "replace",
     "runs",
     "string_slice_span",
+    "type_words",
     "writer_like",
 ]
 
@@ -266,3 +267,11 @@ def _byte_of_char(text: bytes, at: int, end: int, count: int) -> int:
         at = found.end() if found else end
         count -= 1
     return at
+
+
+def type_words(value: JsonValue) -> str:
+    """The type of a value in the words of a message: ``"a list"``, ``"null"``, ``"a number"``."""
+    return "null" if value is None else _TYPE_WORDS.get(type(value), "a number")
+
+
+_TYPE_WORDS: Final = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}

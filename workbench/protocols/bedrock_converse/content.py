@@ -24,6 +24,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of
+from workbench.wire import type_words
 
 FORMATS: Mapping[str, str] = {
     "png": "image/png",
@@ -86,7 +87,7 @@ class Tree:
             return None
         pointer = "/" + "/".join(path)
         if not isinstance(value, kind):
-            self.notes.shape(f"{path[-1]!r} is {kind_of(value)}, which is not allowed", self.at + pointer)
+            self.notes.shape(f"{path[-1]!r} is {type_words(value)}, which is not allowed", self.at + pointer)
             return None
         self.pairs.append((name, pointer))
         self.drop(*path)
@@ -124,14 +125,14 @@ def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = Fal
     """The parts of a ``content`` list; ``inner``: that of a tool result. Anything else becomes one opaque part."""
     if isinstance(content, list):
         return tuple(read_block(block, f"{at}/{n}", notes, inner=inner) for n, block in enumerate(content))
-    notes.shape(f"content is {kind_of(content)}, not a list of blocks", at)
+    notes.shape(f"content is {type_words(content)}, not a list of blocks", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
 def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) -> Part:
     """The part that a block becomes. Never raises."""
     if not isinstance(value, dict):
-        notes.shape(f"a block is {kind_of(value)}, not an object", at)
+        notes.shape(f"a block is {type_words(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     readers = _IN_RESULTS if inner else _READERS
     kind = next((key for key in value if key in readers), None)
@@ -139,7 +140,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
         return Opaque(next(iter(value), ""), value, Source(at, VERBATIM))
     part = readers[kind](Tree(value, at, notes), kind)
     if part is None:
-        notes.shape(f"the value of a {kind} block is {kind_of(value[kind])}, which is not allowed", at)
+        notes.shape(f"the value of a {kind} block is {type_words(value[kind])}, which is not allowed", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
 
 
@@ -154,7 +155,7 @@ def _call(tree: Tree, kind: str) -> Part | None:
     if not isinstance(block, dict):
         return None
     if not isinstance(block.get("input"), dict):
-        what = f"is {kind_of(block['input'])}, not an object" if "input" in block else "is missing"
+        what = f"is {type_words(block['input'])}, not an object" if "input" in block else "is missing"
         tree.notes.add("args.not-object", f"the input of a call {what}", f"{tree.at}/{kind}")
     return ToolCallIR(
         id=tree.take("id", kind, "toolUseId", kind=str),

@@ -32,7 +32,7 @@ from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of, read_messages
 from workbench.protocols.known_messages import KnownMessages
 from workbench.provenance import escape
-from workbench.wire import dumps, loads
+from workbench.wire import dumps, loads, type_words
 
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
@@ -103,11 +103,11 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
+        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
     parts = read_content(value["content"], "/content", notes) if "content" in value else ()
     if "content" not in value:
         notes.shape("a message without content", "")
@@ -126,11 +126,11 @@ def _marks(tools: JsonValue) -> dict[str, JsonValue]:
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     """Every tool; marks for the cache between them are none."""
     if value is not None and not isinstance(value, list):
-        notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", "/toolConfig/tools")
+        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/toolConfig/tools")
     for n, tool in enumerate(value if isinstance(value, list) else ()):
         at = f"/toolConfig/tools/{n}"
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", at)
+            notes.add("schema.malformed", f"a tool is {type_words(tool)}, not an object", at)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=at)
         elif "cachePoint" not in tool:
             yield _tool(Tree(tool, at, notes))

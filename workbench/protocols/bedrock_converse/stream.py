@@ -34,8 +34,8 @@ from workbench.protocols.bedrock_converse.answer import contradicts, envelope
 from workbench.protocols.bedrock_converse.content import put, read_block
 from workbench.protocols.common.error_body import read_error, read_exception
 from workbench.protocols.common.pieces import Pieces, whole_proofs
-from workbench.protocols.common.reading import VERBATIM, Notes, kind_of
-from workbench.wire import SseEvent, loads
+from workbench.protocols.common.reading import VERBATIM, Notes
+from workbench.wire import SseEvent, loads, type_words
 
 Path = tuple[str, ...]
 
@@ -219,7 +219,7 @@ class KeyedStreamDecoder:
         elif read_error(value):
             self._fail(event.number, read_error(value) or ApiError(""))
         elif event.data:
-            self._fault("stream.framing", f"the data of {name!r} is {kind_of(value)}, not an object", event.number)
+            self._fault("stream.framing", f"the data of {name!r} is {type_words(value)}, not an object", event.number)
             self._unknown.append(value)
 
     def result(self) -> ModelResponse:
@@ -265,7 +265,7 @@ class KeyedStreamDecoder:
         delta = value.get("delta")
         index = self._index(at, value)
         if not isinstance(delta, dict) or not delta:
-            self._fault("content.shape", f"a delta is {kind_of(delta)}, not an object with content", at.number)
+            self._fault("content.shape", f"a delta is {type_words(delta)}, not an object with content", at.number)
             self._unknown.append(value)
             return
         kind = next(iter(delta))

@@ -19,10 +19,10 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 _BASE = "/message"
 _MESSAGE = "/delta/message"
@@ -83,7 +83,7 @@ class EventStreamDecoder:
         if self._is_complete:
             self._note("stream.framing", "an event after the end of the message", "", number)
         if type(value) is not dict:
-            self._note("stream.framing", f"an event contains {kind_of(value)}, not an object", "", number)
+            self._note("stream.framing", f"an event contains {type_words(value)}, not an object", "", number)
             return
         kind = value.get("type")
         handle = self._handlers.get(kind) if isinstance(kind, str) else None
@@ -182,7 +182,7 @@ class EventStreamDecoder:
             self._begin_plan()
             self._plan.add(text, number, f"{_MESSAGE}/tool_plan")
         else:
-            self._note("content.shape", f"tool_plan is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
+            self._note("content.shape", f"tool_plan is {type_words(text)}, not a string", f"{_BASE}/tool_plan", number)
 
     def _call(self, number: int, value: Json) -> None:
         for delta, pointer in self._entries(number, value, "tool_calls"):
@@ -234,7 +234,7 @@ class EventStreamDecoder:
         self._finish = (number,)
         self._take_top(value)
         if not isinstance(delta, dict):
-            self._note("content.shape", f"message-end has a delta that is {kind_of(delta)}", "", number)
+            self._note("content.shape", f"message-end has a delta that is {type_words(delta)}", "", number)
             return
         self._top.update(delta)
         error = read_error({"error": delta["error"]}) if delta.get("error") else None
@@ -288,7 +288,7 @@ class EventStreamDecoder:
             if isinstance(entry, dict):
                 yield entry, pointer
             else:
-                message = f"{key!r} in a delta is {kind_of(entry)}, not an object"
+                message = f"{key!r} in a delta is {type_words(entry)}, not an object"
                 self._note("content.shape", message, f"{_BASE}/{key}", number)
 
     def _note(self, slug: str, message: str, pointer: str, event: int) -> None:

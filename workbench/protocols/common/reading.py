@@ -15,7 +15,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.protocols.request_reading import ReadRequest, RequestForm
-from workbench.wire import loads
+from workbench.wire import loads, type_words
 
 ITSELF: Mapping[str, str] = {"text": ""}
 """Fields of a text that is on the wire as a bare string."""
@@ -51,7 +51,7 @@ def read_messages(
 ) -> tuple[Message, ...]:
     """The messages of a request, whose list is at ``key``; with ``known``, ``value`` holds their texts."""
     if not isinstance(value, list):
-        notes.shape(f"{key} is {kind_of(value)}, not a list", f"/{key}")
+        notes.shape(f"{key} is {type_words(value)}, not a list", f"/{key}")
         return ()
     if known:
         return known.read(value, notes.anomalies, _alone(read), key)
@@ -142,7 +142,7 @@ class BlockReader:
             return value
         if value is None:
             return self.take(name, key) if key in self.value else None
-        self.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"{self.at}/{key}")
+        self.notes.shape(f"{key!r} is {type_words(value)}, not a string", f"{self.at}/{key}")
         return None
 
     def flag(self, name: str, key: str) -> bool | None:
@@ -150,7 +150,7 @@ class BlockReader:
         value = self.value.get(key)
         if value is None or isinstance(value, bool):
             return self.take(name, key)  # type: ignore[no-any-return]
-        self.notes.shape(f"{key!r} is {kind_of(value)}, not a boolean", f"{self.at}/{key}")
+        self.notes.shape(f"{key!r} is {type_words(value)}, not a boolean", f"{self.at}/{key}")
         return None
 
     def elements(self, key: str) -> list[JsonValue]:
@@ -160,7 +160,7 @@ class BlockReader:
             self.keys_read.add(key)
             return value
         if value is not None and value != []:
-            self.notes.shape(f"{key!r} is {kind_of(value)}, not a list", f"{self.at}/{key}")
+            self.notes.shape(f"{key!r} is {type_words(value)}, not a list", f"{self.at}/{key}")
         return []
 
     def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:

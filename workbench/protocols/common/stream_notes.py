@@ -5,8 +5,7 @@ from __future__ import annotations
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue
 from workbench.protocols.common.error_body import read_error_text
-from workbench.protocols.common.reading import kind_of
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 Value = dict[str, JsonValue]
 
@@ -52,7 +51,7 @@ class StreamNotes:
             self._unreadable(event, error)
             return None
         if type(value) is not dict:
-            self.add("stream.framing", f"a block contains {kind_of(value)}, not an object", event.number)
+            self.add("stream.framing", f"a block contains {type_words(value)}, not an object", event.number)
             return None
         return value
 
@@ -61,7 +60,7 @@ class StreamNotes:
         found = value.get(key)
         if isinstance(found, dict):
             return found
-        self.add("content.shape", f"an event whose {key!r} is {kind_of(found)}, not an object", event)
+        self.add("content.shape", f"an event whose {key!r} is {type_words(found)}, not an object", event)
         return {}
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:

@@ -27,6 +27,7 @@ from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.gemini_interactions.step import read_step
 from workbench.protocols.known_messages import KnownMessages
+from workbench.wire import type_words
 
 PROTOCOL = "gemini-interactions"
 KEY = "input"
@@ -105,19 +106,19 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
         return ()
     if isinstance(value, str):
         return (Text(value, source=Source("/system_instruction", ITSELF)),)
-    notes.shape(f"system_instruction is {kind_of(value)}, not a string", "/system_instruction")
+    notes.shape(f"system_instruction is {type_words(value)}, not a string", "/system_instruction")
     return (Opaque(kind_of(value), value, Source("/system_instruction", VERBATIM)),)
 
 
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     if not isinstance(value, list):
         if value is not None:
-            notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", "/tools")
+            notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/tools")
         return
     for n, tool in enumerate(value):
         at = f"/tools/{n}"
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", at)
+            notes.add("schema.malformed", f"a tool is {type_words(tool)}, not an object", at)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=at)
             continue
         kind = tool.get("type")

@@ -11,9 +11,10 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Notes, count_at, kind_of
+from workbench.protocols.common.reading import Notes, count_at
 from workbench.protocols.gemini_interactions.request import PROTOCOL
 from workbench.protocols.gemini_interactions.step import read_output
+from workbench.wire import type_words
 
 LISTS = ("steps", "outputs")
 UNFINISHED = ("in_progress", "queued")
@@ -48,7 +49,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
     notes, key = Notes(), list_of(body)
     steps = body.get(key)
     if steps is not None and not isinstance(steps, list):
-        notes.shape(f"{key} is {kind_of(steps)}, not a list", f"/{key}")
+        notes.shape(f"{key} is {type_words(steps)}, not a list", f"/{key}")
     entries = steps if isinstance(steps, list) else ()
     messages = tuple(read_output(step, f"/{key}/{n}", notes) for n, step in enumerate(entries))
     return describe(

@@ -32,6 +32,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes, kind_of
+from workbench.wire import type_words
 
 MEDIA = ("image", "audio", "document", "video")
 """Types of content that are kinds of media, too."""
@@ -58,7 +59,7 @@ def read_content(content: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
         return tuple(read_block(value, f"{at}/{n}", notes) for n, value in enumerate(content))
     if isinstance(content, dict) and isinstance(content.get("type"), str):
         return (read_block(content, at, notes),)
-    notes.shape(f"content is {kind_of(content)}, not a list of parts", at)
+    notes.shape(f"content is {type_words(content)}, not a list of parts", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
@@ -67,7 +68,7 @@ def read_block(value: JsonValue, at: str, notes: Notes) -> Part:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         notes.shape(
-            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+            "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     block = BlockReader(value, at, notes)
@@ -125,7 +126,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     notes.base = pointer
     default = "assistant" if is_answer else "user"
     if not isinstance(value, dict):
-        notes.shape(f"a step is {kind_of(value)}, not an object", "")
+        notes.shape(f"a step is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind, block = value.get("type"), BlockReader(value, "", notes)
     if is_content(value):

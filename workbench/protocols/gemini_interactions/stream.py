@@ -17,13 +17,12 @@ from workbench.ir import MILD, Anomaly, JsonValue, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
-from workbench.protocols.common.reading import kind_of
 from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.stream_parts import WholeValue, order
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedStep, StreamedStepString, proofs
-from workbench.wire import SseEvent
+from workbench.wire import SseEvent, type_words
 
 BEGINS = frozenset({"interaction.created", "interaction.start", "interaction.in_progress"})
 ENDS = frozenset(
@@ -298,7 +297,7 @@ class StepStreamDecoder:
         key = _STRINGS[kind]
         piece = delta.get(key)
         if not isinstance(piece, str):
-            self._notes.add("content.shape", f"a delta whose {key!r} is {kind_of(piece)}, not a string", number)
+            self._notes.add("content.shape", f"a delta whose {key!r} is {type_words(piece)}, not a string", number)
             self._whole(step, "/unknown_deltas", delta, number, "/delta")
             return
         at = step.text("/content") if key == "text" else f"/{key}"
@@ -321,7 +320,7 @@ class StepStreamDecoder:
         elif isinstance(content, dict):
             self._whole(step, "/summary", content, number, "/delta/content")
         else:
-            self._notes.add("content.shape", f"a summary is {kind_of(content)}, not content", number)
+            self._notes.add("content.shape", f"a summary is {type_words(content)}, not content", number)
 
     def _whole(self, step: StreamedStep, key: str, value: JsonValue, number: int, pointer: str) -> None:
         """An entry of a list of the step, which comes whole; strings that grew before it are over."""

@@ -17,13 +17,13 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Part, Segment, Source
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.protocols.families.contents.parts import read_part
 from workbench.protocols.families.contents.response import read_usage
 from workbench.protocols.families.contents.stream_parts import GrowingPart, StreamedPart, WholeItem, place_part
 from workbench.protocols.gemini_live.declaration import PROTOCOL
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 KEYS = ("serverContent", "toolCall", "toolCallCancellation", "usageMetadata")
 BESIDE = ("setupComplete", "goAway", "sessionResumptionUpdate", "voiceActivity", "voiceActivityDetectionSignal")
@@ -147,7 +147,7 @@ class LiveStreamDecoder:
         key = key_of(value, "toolCall")
         calls = get(value.get(key), "functionCalls")
         if key in value and not isinstance(calls, list):
-            self._note("content.shape", f"functionCalls is {kind_of(calls)}, not a list", "/toolCall", number)
+            self._note("content.shape", f"functionCalls is {type_words(calls)}, not a list", "/toolCall", number)
         if isinstance(value.get(key), dict):
             self._keep("toolCall", {k: v for k, v in value[key].items() if v is not calls})
         for n, call in enumerate(calls if isinstance(calls, list) else ()):
@@ -184,7 +184,7 @@ class LiveStreamDecoder:
             self._error = self._error or error
             self._note("stream.error-event", "the stream contains an error", "/error", number)
         else:
-            self._note("stream.framing", f"a message is {kind_of(value)}, an unknown kind", "", number)
+            self._note("stream.framing", f"a message is {type_words(value)}, an unknown kind", "", number)
             self._strays.append(value)
 
     # -- what it adds up to

@@ -27,6 +27,7 @@ from workbench.ir import (
 from workbench.protocols.common import think_tags
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.message import merge_nested, read_blocks
+from workbench.wire import type_words
 
 FORMAT = "ollama"
 """``ToolCallIR.format``: a function with an object of arguments."""
@@ -38,14 +39,14 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     """One message; a wrong value is kept, and an anomaly is noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.keys_read.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
+        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
     role = role if isinstance(role, str) else CALLER if is_answer else ""
     content = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
     parts = (_result(block, content),) if role == RESULT else (*read_thinking(block), *content)
@@ -59,7 +60,7 @@ def read_thinking(block: BlockReader) -> Iterator[Part]:
         block.keys_read.add("thinking")
         yield Reasoning(Carrier.MESSAGE_THINKING, value, source=Source("/thinking", ITSELF))
     elif value is not None:
-        block.notes.shape(f"'thinking' is {kind_of(value)}, not a string", "/thinking")
+        block.notes.shape(f"'thinking' is {type_words(value)}, not a string", "/thinking")
 
 
 def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Part]:
@@ -72,7 +73,7 @@ def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Par
         text = Text(content, source=Source(at, ITSELF))
         yield from think_tags.parts(text) if is_said else (text,)
         return
-    block.notes.shape(f"{key!r} is {kind_of(content)}, not a string", at)
+    block.notes.shape(f"{key!r} is {type_words(content)}, not a string", at)
     if isinstance(content, list):
         yield from read_blocks(content, at, block.notes)
     else:
@@ -86,7 +87,7 @@ def read_images(block: BlockReader) -> Iterator[Part]:
         if isinstance(image, str):
             yield Media("image", _media_type(image), image, source=Source(at, _DATA))
         else:
-            block.notes.shape(f"an image is {kind_of(image)}, not a string", at)
+            block.notes.shape(f"an image is {type_words(image)}, not a string", at)
             yield Opaque(kind_of(image), image, Source(at, VERBATIM))
 
 
@@ -119,7 +120,7 @@ def _calls(block: BlockReader) -> Iterator[Part]:
 
 def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
-        notes.shape(f"a tool call is {kind_of(value)}, not an object", at)
+        notes.shape(f"a tool call is {type_words(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     call, inside = BlockReader(value, at, notes), value.get("function")
     is_typed = value.get("type") not in ("function", None)
@@ -136,7 +137,7 @@ def _call(value: JsonValue, at: str, notes: Notes) -> Part:
             function.at,
         )
     elif not isinstance(arguments, dict):
-        message = f"the arguments of a call are {kind_of(arguments)}, not an object"
+        message = f"the arguments of a call are {type_words(arguments)}, not an object"
         notes.add("args.not-object", message, f"{function.at}/arguments")
     extra = merge_nested(call, "function", function, typed=is_typed)
     return ToolCallIR(call_id, name, arguments, FORMAT, extra=extra, source=call.source())

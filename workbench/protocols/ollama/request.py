@@ -16,6 +16,7 @@ from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, No
 from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
+from workbench.wire import type_words
 
 PROTOCOL = "ollama"
 
@@ -93,7 +94,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
         return ()
     if isinstance(value, str):
         return (Text(value, source=Source("/system", ITSELF)),)
-    notes.shape(f"'system' is {kind_of(value)}, not a string", "/system")
+    notes.shape(f"'system' is {type_words(value)}, not a string", "/system")
     return (Opaque(kind_of(value), value, Source("/system", VERBATIM)),)
 
 

@@ -19,7 +19,7 @@ from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePa
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message
 from workbench.protocols.ollama.response import describe, is_answer, read_failure, read_said
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 _TEXTS = ("content", "thinking", "response")
 _LISTS = ("tool_calls", "images")
@@ -69,7 +69,7 @@ class NativeStreamDecoder:
         elif type(message) is dict:
             self._feed_message(message, number, "/message")
         elif "message" in value:
-            self._note("content.shape", f"a message is {kind_of(message)}, not an object", "/message", number)
+            self._note("content.shape", f"a message is {type_words(message)}, not an object", "/message", number)
         ir_keys = _OF_PROMPT if self._is_prompt else ("message",)
         self._top.update((k, v) for k, v in value.items() if k not in ir_keys)
         if value.get("done") is True:
@@ -115,7 +115,7 @@ class NativeStreamDecoder:
                 entries = self._lists.setdefault(key, [])
                 entries += ((item, number, f"{base}/{key}/{n}") for n, item in enumerate(value))
             else:
-                self._note("content.shape", f"{key!r} is {kind_of(value)}", f"{base}/{key}", number)
+                self._note("content.shape", f"{key!r} is {type_words(value)}", f"{base}/{key}", number)
 
     def _turn(self, key: str) -> None:
         """Start to collect another string, or none."""

@@ -22,6 +22,7 @@ from workbench.views import (
     link_addresses,
     origin_words,
     size,
+    split_evidence,
     wrap,
 )
 
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
     from workbench.diff import Difference
     from workbench.wire import HttpRequest
-
-
-QUOTED = "provider error: "
-"""Words in the evidence before a quotation of the response, which has a line of its own below."""
 
 
 def finding_line(finding: Finding, *, is_open: bool, is_provisional: bool = False, is_narrow: bool = False) -> Line:
@@ -74,10 +71,10 @@ def finding_body(
         lines += repair_body(offers, width)
     lines += _decision(finding, width)
     refusal = "response" if is_answered else "expected"
-    evidence, _, quotation = finding.evidence.partition(QUOTED)
+    evidence, quotation = split_evidence(finding)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
-        ("seen", evidence.removesuffix("; "), ""),
+        ("seen", evidence, ""),
         (refusal, finding.refusal or quotation, "error"),
         ("source", finding.source, "muted"),
     ):

@@ -89,8 +89,8 @@ class RecordScreen(FormScreen["StartedRecording"]):
             case "upstreams":
                 return _start_words(text, self.value("spoken"))
             case "spoken":
-                translated = f"requests are translated to {text.strip()}, responses back" if text.strip() else ""
-                return translated or "everything is forwarded in the client's own protocol, unchanged"
+                translated = f"requests are translated to {text.strip()}, and responses back to the client's protocol"
+                return translated if text.strip() else "everything is forwarded in the client's own protocol, unchanged"
             case "hop":
                 return "names this hop, to compare it with a recording at another hop, such as behind a gateway"
             case "breaks":

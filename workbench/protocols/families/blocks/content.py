@@ -22,6 +22,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
+from workbench.wire import type_words
 
 _REFERENCES = {"base64": "data", "url": "url", "file": "file_id"}
 """Type of a media source → the key that implies it."""
@@ -46,7 +47,7 @@ def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = Fal
         return tuple(read_block(block, f"{at}/{n}", notes, inner=inner) for n, block in enumerate(content))
     if inner and isinstance(content, dict):  # results of server tools may be one block
         return (read_block(content, at, notes, inner=True),)
-    notes.shape(f"content is {kind_of(content)}, not a string or a list of blocks", at)
+    notes.shape(f"content is {type_words(content)}, not a string or a list of blocks", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
@@ -54,7 +55,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
     """The part that a content block becomes. Never raises."""
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        what = "a block without a type" if isinstance(value, dict) else f"a block is {kind_of(value)}"
+        what = "a block without a type" if isinstance(value, dict) else f"a block is {type_words(value)}"
         notes.shape(f"{what}, not an object with a type", at)
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = _reader(kind, inner)
@@ -106,7 +107,7 @@ def _tool_use(block: BlockReader) -> Part | None:
 
 def _note_input(block: BlockReader) -> None:
     if "input" in block.value:
-        message = f"the input of a call is {kind_of(block.value['input'])}, not an object"
+        message = f"the input of a call is {type_words(block.value['input'])}, not an object"
         block.notes.add("args.not-object", message, f"{block.at}/input")
     else:
         block.notes.add(

@@ -27,6 +27,7 @@ from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.blocks.content import read_content
 from workbench.protocols.known_messages import KnownMessages
+from workbench.wire import type_words
 
 PROTOCOL = "anthropic-messages"
 
@@ -78,12 +79,12 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "content"} if isinstance(role, str) else {"content"}
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
+        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
     content = value.get("content")
     parts: tuple[Part, ...] = ()
     if content is not None:
@@ -102,14 +103,14 @@ def _tools(value: JsonValue, notes: Notes) -> tuple[ToolDef, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", "/tools")
+        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/tools")
         return ()
     return tuple(_tool(tool, f"/tools/{n}", notes) for n, tool in enumerate(value))
 
 
 def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {type_words(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     if isinstance(value.get("function"), dict):
         notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not use", at)

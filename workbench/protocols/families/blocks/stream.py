@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from workbench.errors import WireError
 from workbench.ir import MILD, UNUSUAL, Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.protocols.common.error_body import read_error, read_error_text
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.blocks.response import contradicts, envelope
 from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 _DELTA = "content_block_delta"
 _UNNAMED = "events have no name; this protocol requires one"
@@ -192,7 +192,7 @@ class BlockStreamDecoder:
         if isinstance(piece, str):
             track.pieces.add(piece, number, track.pointer)
         else:
-            self._fault("content.shape", f"a {kind} whose {track.key!r} is {kind_of(piece)}", number)
+            self._fault("content.shape", f"a {kind} whose {track.key!r} is {type_words(piece)}", number)
             self._unknown.append(value)
 
     def _stopped_block(self, number: int, index: JsonValue) -> StreamedBlock | None:
@@ -265,7 +265,7 @@ class BlockStreamDecoder:
             self._error_event(event.number, value)
             return
         if not isinstance(value, dict):
-            self._fault("stream.framing", f"the data is {kind_of(value)}, not an object", event.number)
+            self._fault("stream.framing", f"the data is {type_words(value)}, not an object", event.number)
         self._unknown.append(value)
 
     def _unreadable(self, event: SseEvent) -> None:
@@ -289,7 +289,7 @@ class BlockStreamDecoder:
         found = value.get(key)
         if isinstance(found, dict):
             return found
-        self._fault("content.shape", f"an event whose {key!r} is {kind_of(found)}, not an object", number)
+        self._fault("content.shape", f"an event whose {key!r} is {type_words(found)}, not an object", number)
         return {}
 
     def _index(self, number: int, value: dict[str, JsonValue], instead: JsonValue) -> JsonValue:

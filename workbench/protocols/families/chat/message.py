@@ -36,7 +36,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common import think_tags
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
-from workbench.wire import loads
+from workbench.wire import loads, type_words
 
 _URLS = {"image_url": "image", "video_url": "video", "audio_url": "audio", "document_url": "document"}
 
@@ -66,7 +66,7 @@ def _block(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         notes.shape(
-            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+            "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
         yield Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
         return
@@ -187,7 +187,7 @@ def parse_arguments(raw: str) -> tuple[JsonValue, str | None]:
 def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``tool_calls``."""
     if not isinstance(value, dict):
-        notes.shape(f"a tool call is {kind_of(value)}, not an object", at)
+        notes.shape(f"a tool call is {type_words(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     call, kind = BlockReader(value, at, notes), value.get("type")
     inside = value.get("custom" if kind == "custom" else "function")
@@ -242,7 +242,7 @@ def _arguments(function: BlockReader) -> tuple[JsonValue, str | None, str | None
             f"{function.at}/arguments",
         )
     else:
-        message = f"arguments is {kind_of(value)}, not a string of JSON"
+        message = f"arguments is {type_words(value)}, not a string of JSON"
         function.notes.add("args.not-object", message, f"{function.at}/arguments")
     return value, None, None
 
@@ -263,14 +263,14 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     """One message; a wrong value is kept, and an anomaly is noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.keys_read.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
+        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     is_result = role in RESULT_ROLES or (role not in _CALLER_ROLES and "tool_call_id" in value)
     parts = (_result(block),) if is_result else _model_parts(block, role)
@@ -293,7 +293,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
             block.keys_read.add(key)
             yield Reasoning(carrier, value, source=Source(f"/{key}", ITSELF))
         elif value is not None:
-            block.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"/{key}")
+            block.notes.shape(f"{key!r} is {type_words(value)}, not a string", f"/{key}")
     details = block.elements("reasoning_details")
     yield from (_detail(d, f"/reasoning_details/{n}", block.notes) for n, d in enumerate(details))
 
@@ -301,7 +301,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
 def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``reasoning_details``: ``reasoning.text``, ``reasoning.summary`` or ``reasoning.encrypted``."""
     if not isinstance(value, dict):
-        notes.shape(f"an entry of 'reasoning_details' is {kind_of(value)}, not an object", at)
+        notes.shape(f"an entry of 'reasoning_details' is {type_words(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     entry = BlockReader(value, at, notes)
     readable = "summary" if isinstance(value.get("summary"), str) and "text" not in value else "text"
@@ -327,7 +327,7 @@ def _content(block: BlockReader, role: str) -> Iterator[Part]:
             yield from think_tags.parts(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
     elif content is not None:
         block.keys_read.add("content")
-        block.notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", "/content")
+        block.notes.shape(f"content is {type_words(content)}, not a string or a list of parts", "/content")
         yield Opaque(kind_of(content), content, Source("/content", VERBATIM))
     elif role not in _CALLER_ROLES:
         what = "null" if "content" in block.value else "absent"
@@ -354,7 +354,9 @@ def _result(block: BlockReader) -> Part:
     elif isinstance(content, list):
         parts = tuple(read_blocks(content, "/content", block.notes))
     elif content is not None:
-        block.notes.shape(f"the content of a result is {kind_of(content)}, not a string or a list of parts", "/content")
+        block.notes.shape(
+            f"the content of a result is {type_words(content)}, not a string or a list of parts", "/content"
+        )
         parts = (Opaque(kind_of(content), content, Source("/content", VERBATIM)),)
     else:
         what = "null" if "content" in block.value else "absent"
@@ -378,4 +380,4 @@ def _calls(block: BlockReader) -> Iterator[Part]:
         block.keys_read.add("function_call")
         yield read_function_call(BlockReader(legacy, "/function_call", block.notes))
     elif legacy is not None:
-        block.notes.shape(f"'function_call' is {kind_of(legacy)}, not an object", "/function_call")
+        block.notes.shape(f"'function_call' is {type_words(legacy)}, not an object", "/function_call")

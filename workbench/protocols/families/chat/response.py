@@ -12,9 +12,10 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import Notes, count_at, kind_of, nested_usage
+from workbench.protocols.common.reading import Notes, count_at, nested_usage
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.request import PROTOCOL
+from workbench.wire import type_words
 
 _STOPS = {
     "stop": "stop",
@@ -107,7 +108,7 @@ def read_usage(value: JsonValue) -> Usage | None:
 def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
     if not isinstance(choice, dict) or "message" not in choice:
         notes.base = ""
-        notes.shape(f"a choice is {kind_of(choice)}, not an object with a message", at)
+        notes.shape(f"a choice is {type_words(choice)}, not an object with a message", at)
         return None
     message = read_message(choice["message"], f"{at}/message", notes, is_answer=True)
     notes.base = ""

@@ -31,7 +31,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, locate
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import is_zero, read_message
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
 from workbench.protocols.families.chat.streamed_calls import (
@@ -42,7 +42,7 @@ from workbench.protocols.families.chat.streamed_calls import (
     StreamedCall,
     StreamedListEntry,
 )
-from workbench.wire import SseEvent, loads, without_repeated_prefix
+from workbench.wire import SseEvent, loads, type_words, without_repeated_prefix
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -121,7 +121,7 @@ class StreamedChoice:
         elif name == "function_call" and isinstance(value, dict):
             self.calls.grow(self._legacy, {}, value, event, self._base)
         elif name in _TEXTS or name == "tool_calls":
-            self._note("content.shape", f"{name!r} in a delta is {kind_of(value)}", f"/{name}", event)
+            self._note("content.shape", f"{name!r} in a delta is {type_words(value)}", f"/{name}", event)
         else:
             self._extra[name] = value
 
@@ -246,7 +246,7 @@ class ChatStreamDecoder:
             self._unreadable(event, error)
             return
         if type(chunk) is not dict:
-            self._note("stream.framing", f"a block contains {kind_of(chunk)}, not an object", "", number)
+            self._note("stream.framing", f"a block contains {type_words(chunk)}, not an object", "", number)
             return
         self._feed_top(chunk, number)
         choices = chunk.get("choices")
@@ -348,7 +348,7 @@ class ChatStreamDecoder:
         if error:
             self._fail(error, event.number)
         elif choices is not None and choices != []:
-            self._note("content.shape", f"'choices' is {kind_of(choices)}, not a list", "/choices", event.number)
+            self._note("content.shape", f"'choices' is {type_words(choices)}, not a list", "/choices", event.number)
         elif choices is None and not any(key in chunk for key in _CHUNK_KEYS):
             self._note("stream.framing", "a block contains an object that is not a chunk", "", event.number)
         else:
@@ -357,7 +357,7 @@ class ChatStreamDecoder:
 
     def _feed_choice(self, value: JsonValue, position: int, number: int) -> None:
         if type(value) is not dict:
-            self._note("content.shape", f"a choice is {kind_of(value)}, not an object", "/choices", number)
+            self._note("content.shape", f"a choice is {type_words(value)}, not an object", "/choices", number)
             return
         index = value.get("index")
         if type(index) is not int:
@@ -381,7 +381,7 @@ class ChatStreamDecoder:
             self._note("content.shape", "a chunk with 'message' instead of 'delta'", choice.pointer, number)
             choice.feed(value["message"], number, f"/choices/{position}/message")
         elif delta is not None:
-            self._note("content.shape", f"a delta is {kind_of(delta)}, not an object", choice.pointer, number)
+            self._note("content.shape", f"a delta is {type_words(delta)}, not an object", choice.pointer, number)
         if reason is not None:
             choice.calls.leave()
         if not value.keys() <= _CHOICE_KEYS:
@@ -397,7 +397,7 @@ class ChatStreamDecoder:
     def _finish(self, choice: StreamedChoice, reason: JsonValue, number: int) -> None:
         place = choice.reason_pointer
         if not isinstance(reason, str):
-            self._note("content.shape", f"a finish reason is {kind_of(reason)}, not a string", place, number)
+            self._note("content.shape", f"a finish reason is {type_words(reason)}, not a string", place, number)
             return
         if choice.finish_reason not in (None, reason):
             message = f"two finish reasons: {choice.finish_reason!r:.40} and {reason!r:.40}"

@@ -16,9 +16,9 @@ from typing import TypeAlias
 from workbench.errors import WireError
 from workbench.ir import UNUSUAL, Carrier, JsonValue, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols.common.pieces import Node, Pieces
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import read_call, read_message
-from workbench.wire import loads
+from workbench.wire import loads, type_words
 
 Delta: TypeAlias = Mapping[str, JsonValue]
 Note: TypeAlias = Callable[[str, str, str, int], None]
@@ -160,7 +160,7 @@ class Calls:
             self._note_twins(deltas, event)
         for n, delta in enumerate(deltas):
             if type(delta) is not dict:
-                self._note("content.shape", f"a delta of a call is {kind_of(delta)}, not an object", "", event)
+                self._note("content.shape", f"a delta of a call is {type_words(delta)}, not an object", "", event)
                 continue
             function = delta.get("function")
             if type(function) is not dict:
@@ -463,7 +463,7 @@ class Details:
     def feed(self, value: JsonValue, event: int, pointer: str) -> None:
         """Take a list at a pointer in the data of a block."""
         if not isinstance(value, list):
-            message = f"'reasoning_details' is {kind_of(value)}, not a list"
+            message = f"'reasoning_details' is {type_words(value)}, not a list"
             self._note("content.shape", message, "/reasoning_details", event)
             return
         for n, entry in enumerate(value):

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.protocols.common.reading import BlockReader, Notes, kind_of
+from workbench.protocols.common.reading import BlockReader, Notes
 from workbench.protocols.families.chat.message import merge_nested
+from workbench.wire import type_words
 
 
 def read_tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:
@@ -20,7 +21,7 @@ def read_tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterato
         wrapped = key == "tools"
         yield from ((_tool if wrapped else _function)(tool, f"/{key}/{n}", notes) for n, tool in enumerate(value))
     elif value is not None:
-        notes.add("schema.malformed", f"{key} is {kind_of(value)}, not a list", f"/{key}")
+        notes.add("schema.malformed", f"{key} is {type_words(value)}, not a list", f"/{key}")
 
 
 def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
@@ -60,7 +61,7 @@ def _read_tool(tool: BlockReader, key: str, inner: BlockReader) -> ToolDef:
 def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     """One entry of the deprecated ``functions``: a function without the object around it."""
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {type_words(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     function = BlockReader(value, at, notes)
     return ToolDef(

@@ -31,6 +31,7 @@ from workbench.ir import (
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes, kind_of
 from workbench.protocols.families.contents.nodes import ContentNode, as_list, key_of, snake
+from workbench.wire import type_words
 
 WRAPPERS = ("output", "error", "result", "return_value", "value")
 """Keys that mean nothing but "this is what came back"."""
@@ -47,7 +48,7 @@ def result_content(node: ContentNode) -> tuple[tuple[Part, ...], bool | None]:
     node.take("content", "response")
     at = f"{node.at}/response"
     if not isinstance(value, dict):
-        node.notes.shape(f"the response of a function is {kind_of(value)}, not an object", at)
+        node.notes.shape(f"the response of a function is {type_words(value)}, not an object", at)
         return (_structured_part(value, at),), None
     is_error = True if list(value) == ["error"] else None
     if not value or not all(key in WRAPPERS for key in value):
@@ -110,12 +111,12 @@ def _message(value: JsonValue, pointer: str, notes: Notes, default: str) -> Mess
         notes.shape("a content that is a string, not an object with parts", "")
         return Message(default, (Text(value, source=Source("", ITSELF)),), pointer=pointer)
     if not isinstance(value, dict):
-        notes.shape(f"a content is {kind_of(value)}, not an object", "")
+        notes.shape(f"a content is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "parts"} if role is None or isinstance(role, str) else {"parts"}
     if "role" not in own:
-        notes.shape(f"the role is {kind_of(role)}, not a string", "/role")
+        notes.shape(f"the role is {type_words(role)}, not a string", "/role")
     extra = {k: v for k, v in value.items() if k not in own}
     parts = read_parts(value.get("parts"), "/parts", notes)
     return Message(role if isinstance(role, str) else default, parts, extra or NOTHING, pointer)
@@ -134,7 +135,7 @@ def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     Both have the pointer of the part then. Never raises.
     """
     if not isinstance(value, dict):
-        notes.shape(f"a part is {kind_of(value)}, not an object", at)
+        notes.shape(f"a part is {type_words(value)}, not an object", at)
         return (Opaque(kind_of(value), value, Source(at, VERBATIM)),)
     node = ContentNode(value, at, notes)
     kinds = [key for key in value if key in _READERS and value[key] is not None]
@@ -176,7 +177,7 @@ def _read(node: ContentNode, key: str) -> Part:
         return part
     unsigned = _without_signature(node)
     if key or not unsigned:
-        what = f"a part whose {key!r} is {kind_of(node.value[key])}" if key else "a part without data"
+        what = f"a part whose {key!r} is {type_words(node.value[key])}" if key else "a part without data"
         node.notes.shape(what, f"{node.at}/{key}" if key else node.at)
     return Opaque(key or next(iter(unsigned), ""), unsigned, Source(node.at, VERBATIM))
 
@@ -208,7 +209,9 @@ def _call(node: ContentNode, key: str, name: str, *, is_server: bool) -> Part | 
         return None
     args = inner.value.get("args")
     if args is not None and not isinstance(args, dict):
-        node.notes.add("args.not-object", f"the args of a call are {kind_of(args)}, not an object", f"{inner.at}/args")
+        node.notes.add(
+            "args.not-object", f"the args of a call are {type_words(args)}, not an object", f"{inner.at}/args"
+        )
     id, named = inner.string("id", "id"), inner.string("name", name)
     value = {} if args is None else inner.take("input", "args")
     node.absorb(inner)

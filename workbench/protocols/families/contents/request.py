@@ -20,10 +20,11 @@ from itertools import product
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
 from workbench.protocols._params import Param, read_params, write_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, read_messages
 from workbench.protocols.families.contents.nodes import ContentNode, as_list, get, key_of, snake, text_of
 from workbench.protocols.families.contents.parts import read_content, read_parts
 from workbench.protocols.known_messages import KnownMessages
+from workbench.wire import type_words
 
 _TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 """In the order of the enumeration ``Type``, whose first number is 1: clients of its protobuf form write the numbers."""
@@ -142,7 +143,7 @@ def _system(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> tuple[Part
         return read_parts(value.get("parts"), f"{pointer}/parts", notes)
     if not isinstance(value, str | list):
         return ()
-    notes.shape(f"a system instruction is {kind_of(value)}, not an object with parts", pointer)
+    notes.shape(f"a system instruction is {type_words(value)}, not an object with parts", pointer)
     known = Text(value, source=Source(pointer, ITSELF)) if isinstance(value, str) else None
     return (known or Opaque("array", value, Source(pointer, VERBATIM)),)
 
@@ -151,7 +152,7 @@ def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[To
     value = inner.get("tools")
     for tool, pointer in as_list(value, f"{at}/tools") if value is not None else ():
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", pointer)
+            notes.add("schema.malformed", f"a tool is {type_words(tool)}, not an object", pointer)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=pointer)
             continue
         declarations = key_of(tool, "functionDeclarations")
@@ -166,7 +167,7 @@ def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[To
 
 def _declaration(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a function is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a function is {type_words(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     node, key = ContentNode(value, at, notes), schema_key(value)
     schema = node.take("schema", key) if key else None

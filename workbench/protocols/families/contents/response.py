@@ -11,10 +11,11 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Notes, count, kind_of
+from workbench.protocols.common.reading import Notes, count
 from workbench.protocols.families.contents.nodes import get, key_of, text_of
 from workbench.protocols.families.contents.parts import read_answer
 from workbench.protocols.families.contents.request import PROTOCOL, unwrap
+from workbench.wire import type_words
 
 ENVELOPE = "response"
 KEYS = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")
@@ -48,14 +49,14 @@ def _answer(value: JsonValue) -> ModelResponse:
     inner, at = unwrap(value, ENVELOPE, KEYS)
     candidates, messages = inner.get("candidates"), list[Message]()
     if candidates is not None and not isinstance(candidates, list):
-        notes.shape(f"candidates is {kind_of(candidates)}, not a list", f"{at}/candidates")
+        notes.shape(f"candidates is {type_words(candidates)}, not a list", f"{at}/candidates")
     for n, candidate in enumerate(candidates if isinstance(candidates, list) else ()):
         pointer = f"{at}/candidates/{n}"
         if isinstance(candidate, dict):
             messages.append(read_answer(candidate.get("content"), f"{pointer}/content", notes))
         else:
             notes.base = ""
-            notes.shape(f"a candidate is {kind_of(candidate)}, not an object", pointer)
+            notes.shape(f"a candidate is {type_words(candidate)}, not an object", pointer)
     return ModelResponse(
         **describe(value, messages), messages=tuple(messages), anomalies=tuple(notes.anomalies), error=error_in(inner)
     )

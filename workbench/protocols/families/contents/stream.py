@@ -13,12 +13,11 @@ from functools import partial
 from workbench.errors import WireError
 from workbench.ir import MILD, Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.contents.nodes import get, key_of, text_of
 from workbench.protocols.families.contents.request import unwrap
 from workbench.protocols.families.contents.response import ENVELOPE, KEYS, describe, error_in
 from workbench.protocols.families.contents.stream_parts import Candidate, StreamedPart
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent, loads, type_words
 
 _END_OF_STREAM = b"[DONE]"
 
@@ -73,7 +72,7 @@ class ContentsStreamDecoder:
             for n, candidate in enumerate(candidates):
                 self._feed_candidate(candidate, n, number, f"{at}/candidates/{n}")
         elif candidates is not None:
-            self._note("content.shape", f"candidates is {kind_of(candidates)}, not a list", "/candidates", number)
+            self._note("content.shape", f"candidates is {type_words(candidates)}, not a list", "/candidates", number)
 
     def result(self) -> ModelResponse:
         """The response so far."""
@@ -125,7 +124,7 @@ class ContentsStreamDecoder:
 
     def _feed_candidate(self, value: JsonValue, position: int, number: int, origin: str) -> None:
         if type(value) is not dict:
-            what = f"a candidate is {kind_of(value)}, not an object"
+            what = f"a candidate is {type_words(value)}, not an object"
             self._note("content.shape", what, "/candidates", number)
             return
         index = value.get("index")
@@ -145,7 +144,7 @@ class ContentsStreamDecoder:
         if type(content) is dict:
             self._feed_content(candidate, content, number, f"{origin}/content")
         elif content is not None:
-            self._note_in(index, "content.shape", f"a content is {kind_of(content)}, not an object", "", number)
+            self._note_in(index, "content.shape", f"a content is {type_words(content)}, not an object", "", number)
 
     def _feed_content(self, candidate: Candidate, content: dict[str, JsonValue], number: int, origin: str) -> None:
         parts = content.get("parts")
@@ -167,7 +166,7 @@ class ContentsStreamDecoder:
             self._error = self._error or error
             self._note("stream.error-event", "the stream contains an error", "/error", number)
         elif not isinstance(value, dict):
-            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", "", number)
+            self._note("stream.framing", f"a block contains {type_words(value)}, not an object", "", number)
             self._strays.append(value)
         elif not _is_about(value):
             self._note("stream.framing", "a block contains an object that is not a chunk", "", number)

@@ -33,6 +33,7 @@ from workbench.ir import (
 from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.message import media_type, merge_nested, parse_arguments
+from workbench.wire import type_words
 
 FUNCTION, CUSTOM, BUILT_IN = "openai", "openai-custom", "openai-item"
 """Values of ``ToolCallIR.format``: a function, a custom tool with free-text input, a built-in tool's own item."""
@@ -147,7 +148,7 @@ def _arguments(block: BlockReader, key: str) -> tuple[JsonValue, str | None, str
         what = f"{key} is null" if key in block.value else f"a call without {key}"
         block.notes.add("args.empty", f"{what}: this protocol requires a string, even for an empty object", f"/{key}")
     elif is_function:
-        block.notes.add("args.not-object", f"{key} is {kind_of(value)}, not a string of JSON", f"/{key}")
+        block.notes.add("args.not-object", f"{key} is {type_words(value)}, not a string of JSON", f"/{key}")
     return value, None, None
 
 
@@ -254,7 +255,7 @@ def read_content(
         return tuple(_block(value, f"{at}/{n}", notes, default_type, more) for n, value in enumerate(content))
     if isinstance(content, dict) and isinstance(content.get("type"), str):  # of a computer's output: one screenshot
         return (_block(content, at, notes, default_type, more),)
-    notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", at)
+    notes.shape(f"content is {type_words(content)}, not a string or a list of parts", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
@@ -262,7 +263,7 @@ def _block(value: JsonValue, at: str, notes: Notes, default_type: str, more: Map
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         notes.shape(
-            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+            "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = more.get(kind) or _READERS.get(kind)
@@ -366,7 +367,7 @@ def kind_of_item(value: Mapping[str, JsonValue]) -> str | None:
 def _read(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader], *, is_answer: bool) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"an item is {kind_of(value)}, not an object", "")
+        notes.shape(f"an item is {type_words(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind = kind_of_item(value)
     block = BlockReader(value, "", notes)
@@ -394,7 +395,7 @@ def _message(block: BlockReader, pointer: str, more: Mapping[str, Reader], *, is
         block.keys_read.add("role")
     elif not is_answer:
         block.notes.shape(
-            "a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", ""
+            "a message without a role" if role is None else f"the role is {type_words(role)}, not a string", ""
         )
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     block.keys_read.add("content")

@@ -32,6 +32,7 @@ from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, No
 from workbench.protocols.families.items.item import read_item
 from workbench.protocols.history import where
 from workbench.protocols.known_messages import KnownMessages
+from workbench.wire import type_words
 
 PROTOCOL = "openai-responses"
 
@@ -115,7 +116,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
         return ()
     if isinstance(value, str):
         return (Text(value, source=Source("/instructions", ITSELF)),)
-    notes.shape(f"instructions is {kind_of(value)}, not a string", "/instructions")
+    notes.shape(f"instructions is {type_words(value)}, not a string", "/instructions")
     return (Opaque(kind_of(value), value, Source("/instructions", VERBATIM)),)
 
 
@@ -124,7 +125,7 @@ def _tools(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
         for n, tool in enumerate(value):
             yield from _tool(tool, f"{at}/{n}", notes)
     elif value is not None:
-        notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", at)
+        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", at)
 
 
 def brings_tools(message: Message) -> bool:
@@ -152,7 +153,7 @@ def _later_tools(messages: tuple[Message, ...], notes: Notes) -> Iterator[ToolDe
 def _tool(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
     """A tool; of a namespace, itself and then the tools in it."""
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {type_words(value)}, not an object", at)
         yield ToolDef(None, None, None, extra={"value": value}, pointer=at)
         return
     kind = value.get("type")

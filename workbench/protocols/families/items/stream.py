@@ -19,11 +19,10 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
-from workbench.protocols.common.reading import kind_of
 from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.response import describe, error_of, text_of
 from workbench.protocols.families.items.stream_parts import StreamedItem, StreamedItemString, WholeValue, order
-from workbench.wire import SseEvent
+from workbench.wire import SseEvent, type_words
 
 
 class InPieces(NamedTuple):
@@ -384,7 +383,7 @@ class ItemStreamDecoder:
         at, key = self._place(item, text, value, number), "delta" if suffix == "delta" else text.whole
         piece = value.get(key)
         if not isinstance(piece, str):
-            self._notes.add("content.shape", f"an event whose {key!r} is {kind_of(piece)}, not a string", number)
+            self._notes.add("content.shape", f"an event whose {key!r} is {type_words(piece)}, not a string", number)
             self._unknown.append(value)
             return
         if suffix != "delta":

@@ -126,7 +126,7 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
         theme,
         "integers beyond 2^53 keep all digits",
         large,
-        "ids and limits change to different numbers",
+        "ids and limits would become other numbers",
         rule,
     )
     yield _schema(

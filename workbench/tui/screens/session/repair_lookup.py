@@ -77,7 +77,7 @@ class RepairLookup:
         found = self.repairs_of(finding)
         if isinstance(found, str):
             return "looking for repairs …" if found == LOOKING else found
-        return "no known repair satisfies the contract"
+        return "no repair is known that the contract accepts"
 
     def offers(self, finding: Finding) -> tuple[RepairOffer, ...]:
         """Repairs of a finding with the changes that they make; empty if not known."""
