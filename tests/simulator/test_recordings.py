@@ -32,7 +32,8 @@ def test_what_went_through_is_answered(requests, stated):
     answered = [r for r in healthy if not r.served.is_refused]
     refused = [r for r in requests if r.status in (400, 422)]
     told = [r for r in refused if r.served.status == r.status]
-    score = f"{len(answered)} of {len(healthy)} that went through answered, {len(told)} of {len(refused)} refused"
+    score = f"{len(answered)} of {len(healthy)} accepted ones are answered, "
+    score += f"{len(told)} of {len(refused)} refused ones are refused"
     stated(f"recorded requests, sent to simulators: {score}")
     assert [r.line() for r in healthy if r.served.is_refused] == []
     assert len(healthy) > 200

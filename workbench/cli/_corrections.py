@@ -44,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"capability profile that decides which corrections are applied ({known})",
     )
     for name, words in (
-        ("correct", "apply this correction, even if it was not measured"),
+        ("correct", "apply this correction even if not measured"),
         ("no-correct", "disable this correction"),
     ):
         value = "[=VALUE]" if name == "correct" else ""

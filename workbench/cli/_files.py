@@ -32,7 +32,9 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
     """``--provider`` and ``--protocol``."""
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check against (default: detected)")
     parser.add_argument(
-        "--protocol", metavar="NAME", help="protocol of FILE (default: detected); text for a model's plain text"
+        "--protocol",
+        metavar="NAME",
+        help="protocol of FILE (default: detected), or the word text if FILE is a model's plain text",
     )
 
 

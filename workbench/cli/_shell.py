@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 state is kept in ~/.local/state/workbench, or $XDG_STATE_HOME/workbench: recordings, notes, recently opened files, and
-whether Home lists the sessions of installed clients
+the settings of Home
 
 exit status:
   0  clean

@@ -12,7 +12,7 @@ A file with connections that carry several exchanges (WebSockets, tool servers) 
 Its "index" is that of the connection's own exchange, "frames" counts its messages. Each exchange in the connection has
 that index as "channel", and "frames": the numbers of its messages, for a WebSocket {"request": [number], "response":
 [[first, last]]}, for a tool server a list.
-Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are events of the stream.
+Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are numbers of stream events.
 A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last. If new
 turns of the same conversation repeat the fault, or a fact is contradicted at several places, that is one finding, too:
 "places" then lists the places, the first one first: {"exchange", "last", "pointer", "events", "bytes", "evidence",
@@ -20,8 +20,8 @@ turns of the same conversation repeat the fault, or a fact is contradicted at se
 "basis" is what the finding rests on: recording, measured, contract, common (what most providers refuse) or form (the
 wire). "kind" is the kind of a failure ("rate-limit", "model-unknown" …; workbench explain kinds lists them), else null.
 If the provider accepted what its contract says it refuses, the finding is an info, contract.disagrees: "contradicts"
-has the fact, the exchange and the host; "contradictions" counts the accepted exchanges for each fact. This applies only
-to the contract chosen by host and model; with --provider it is a remark in "evidence".
+has the fact, the exchange and the host; "contradictions" counts the accepted exchanges for each fact. A contract is
+contradicted only if it was chosen by host and model; with --provider it is a remark in "evidence".
 An exchange that could not be read completely has "problems", and its file "damage": lines of text.
 "origin" is null, or the place where the damage was done: {"exchange", "hop", "side", "pointer", "message"}.
 A repair is {"title", "verified", "edits": [{"op", "pointer", "bytes", "old", "new"}]}. "op" is replace, insert or
@@ -31,13 +31,13 @@ finding is gone and nothing new is broken; "verified" means that nothing else is
 With --filter, findings and exit status are those of the matching exchanges; all exchanges are listed.
 With --fix -o OUT, the requests of one FILE are repaired as far as possible and written to OUT: a request body as a
 body, with all other bytes unchanged, a session as a session. FILE is never modified, and an existing OUT only with
---force. If nothing can be repaired, OUT is a copy. Output and exit status are then those of OUT; JSON lists the repairs
-in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" and "after" are verdicts.
+--force. If nothing can be repaired, OUT is a copy. With --fix, output and exit status are those of OUT; JSON lists the
+repairs in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" and "after" are verdicts.
 "errors" lists the files that could not be read; all other files are still checked.
 A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' for those that match; hidden files are
 left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are not
 recordings are counted ("unclaimed" in JSON).
-Verdicts are kept in the cache folder, readable for you alone, so that a file that has not changed is not inspected
+Verdicts are kept in the cache folder, readable only by you, so that a file that has not changed is not inspected
 again; the findings are the same without them. With --no-cache none is read or kept.
 """
 

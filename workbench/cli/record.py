@@ -15,13 +15,14 @@ added. Without --upstream, requests go where the client's own variable (ANTHROPI
 provider. Requests, responses and their timing pass unchanged and are recorded as they arrive; API keys are replaced
 before anything is written to disk. The recorder listens on this machine only.
 
-T in --upstream T may be sim:CONTRACT: a simulator on this machine responds, in the protocol of the request. If a known
-client's protocol is not supported by it, the client is translated, as with --as and the simulator's first protocol.
+TARGET in --upstream TARGET is a URL, the name of a target, or sim:CONTRACT: then a simulator on this machine responds,
+in the protocol of the request. If it does not support the protocol of a known client, the client is translated, as with
+--as and the simulator's first protocol.
 
   workbench record --upstream sim:anthropic -- claude
 
 With --as PROTOCOL the upstream uses PROTOCOL, and clients of other protocols are translated, streams while they arrive;
-requests already in PROTOCOL pass unchanged. T in --upstream T may also be the name of a target.
+requests already in PROTOCOL pass unchanged.
 
   workbench record --as openai-chat --upstream https://api.deepseek.com --model deepseek-v4-flash -- claude
   workbench record --as openai-chat --upstream sim:qwen -- claude
@@ -103,7 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="extend",
         nargs="+",
         default=[],
-        metavar="[NAME=]URL",
+        metavar="[NAME=]TARGET",
         help="URL to which requests are forwarded; give each a name if there are several "
         "(anthropic, openai and gemini set those providers' "
         "variables)",

@@ -7,12 +7,12 @@ an interrupted run, and checks only new and changed objects until the rules chan
 
   --engine local:N        N processes of this machine (default: one for each processor)
   --engine tcp://H:P      Dask's scheduler; ray://H:P a Ray cluster (pip install 'agent-workbench[ray]')
-  --engine part:I/N       only this part of the batches, for schedulers that start programs; then: survey OUT --commit
+  --engine part:I/N       only this part, for batch schedulers (Slurm, Kubernetes jobs); then: survey OUT --commit
   --join                  first find conversations that are spread over several objects, and check each as one session
   --store NAME            kind of store that wrote the objects (such as litellm-log): others are listed, but not checked
   --since 7d              only objects written since then; also 36h, 2026-09-21, 2026-09-21T14:00+02:00
   --filter 'status:4xx'   only findings of exchanges that match; all exchanges are listed, as with check --filter
-  --per shape 20          keep 20 findings of each shape, or of each rule; all are counted
+  --per shape 20          keep 20 findings of each shape of message, or of each rule; all are counted
   --pointers              store full JSON pointers, with the names of arguments and of other keys of the traffic
 
 An object that crashes, blocks or exhausts its worker process is reported as "poison"; all others are checked.
@@ -86,8 +86,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--child-megabytes", type=int, default=2048, metavar="MB", help="memory limit of each worker process"
     )
     parser.add_argument("--tries", type=int, default=3, metavar="N", help="number of attempts for each batch")
-    parser.add_argument("--commit", action="store_true", help="commit the open run of OUT with the results so far")
-    parser.add_argument("--by", default="provider", choices=("provider", "client", "model", "protocol"))
+    parser.add_argument(
+        "--commit", action="store_true", help="end the open run of OUT: its tables list the parts that are done"
+    )
+    parser.add_argument(
+        "--by",
+        default="provider",
+        choices=("provider", "client", "model", "protocol"),
+        help="what the overview is grouped by",
+    )
     parser.add_argument(
         "--where", action="append", default=[], metavar="COLUMN=VALUE", help="list only matching findings"
     )

@@ -73,7 +73,7 @@ def tool(keywords: Sequence[str]) -> ToolDef:
 
 
 def _ask(subject: Subject, keywords: Sequence[str]) -> DriveSteps:
-    request = subject.request(f"Call probe_echo with the text {subject.nonce} alone.", (tool(keywords),))
+    request = subject.request(f"Call probe_echo with only the text {subject.nonce}.", (tool(keywords),))
     title = f"a schema with {', '.join(keywords) or 'none of them'}"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 

@@ -18,7 +18,7 @@ ARGUMENT_FAULTS: Mapping[str, str] = {
     "invalid-json": "text that is not JSON",
     "double-encoded": "the JSON text of the arguments as a JSON string",
     "empty": "empty argument text",
-    "truncated": "truncated in the middle",
+    "truncated": "arguments end early",
     "wrong-type": "a value of a different type than in the schema",
     "missing-required": "a required argument is missing",
     "unknown-tool": "an undeclared tool",

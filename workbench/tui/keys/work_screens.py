@@ -17,7 +17,7 @@ GLOBAL = (
     Key("global.palette", ":,ctrl+p", "command_palette", "palette", "list all commands by name, and the themes"),
     Key("global.suspend", "ctrl+z", "suspend_process", "suspend", "suspend Workbench; the shell command fg resumes it"),
     Key("global.quit", "ctrl+q", "quit", "quit", "quit from anywhere"),
-    Key("global.how-to-leave", "ctrl+c", "help_quit", "how to quit", "show how to quit"),
+    Key("global.how-to-leave", "ctrl+c", "help_quit", "how to quit", "say which key quits"),
 )
 
 PANE = (
