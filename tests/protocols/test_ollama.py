@@ -480,5 +480,5 @@ def test_anomalies_have_a_place() -> None:
     body = json.loads((FIXTURES / "loop-whole-2.request.json").read_bytes())
     body["messages"][2]["tool_calls"][0]["function"]["arguments"] = "{}"
     (found,) = adapter.decode_request(dump(body)).anomalies
-    message = "the arguments of a call are string, not an object"
+    message = "the arguments of a call are a string, not an object"
     assert found == Anomaly("args.not-object", message, "/messages/2/tool_calls/0/function/arguments")

@@ -92,7 +92,7 @@ def test_where_no_refusal_is_known_it_is_a_warning(inspect):
 def test_nobody_takes_messages_that_are_no_list(inspect):
     found = inspect({"model": "m", "messages": {"role": "user"}}, protocol="openai-chat")
     assert [(f.rule, f.severity, f.message) for f in found] == [
-        ("content.shape", "error", "messages is object, not a list")
+        ("content.shape", "error", "messages is an object, not a list")
     ]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import regex
 from workbench.contracts.contract import Contract
-from workbench.contracts.places import at_pointer
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -15,7 +14,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, grammars
 from workbench.protocols.refusals import complaint_of
 from workbench.provenance import escape, scalars
-from workbench.wire import loads
+from workbench.wire import loads, value_at
 
 _PATH = regex.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
 _STEP = regex.compile(r"[^.\[\]]+")
@@ -242,7 +241,7 @@ def _schema_place(body: JsonValue, tool: str, steps: Sequence[str], *, must_be_w
     for name in _SCHEMAS:
         schema, whole = _descend(body, "", [*tool.split("/")[1:], *name.split("/")])
         if whole:
-            pointer, is_whole = _descend(at_pointer(body, schema), schema, steps)
+            pointer, is_whole = _descend(value_at(body, schema), schema, steps)
             return pointer if is_whole or not must_be_whole else ""
     return ""
 

@@ -134,12 +134,6 @@ def read_place(text: str) -> Place:
     return Place(tuple(step.replace("~1", "/").replace("~0", "~") for step in steps), up or -1)
 
 
-def at_pointer(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a plain pointer; None if there is none."""
-    found = _find(value, "", tuple(_steps(pointer)))
-    return found[0].value if found else None
-
-
 def _steps(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 

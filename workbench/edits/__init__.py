@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.edits.message_parts import element_pointer, list_position, remove_parts
     from workbench.edits.notes import MAX_NOTE, Notebook, NotePlace, UserNote, open_notebook
     from workbench.edits.operations import Splices
-    from workbench.edits.proposal import changes_between, repair_edits, value_at
+    from workbench.edits.proposal import changes_between, repair_edits
 else:
     __getattr__ = lazy(__name__)
 
@@ -77,6 +77,5 @@ __all__ = [
     "repairs",
     "say_place",
     "text_of",
-    "value_at",
     "with_body",
 ]

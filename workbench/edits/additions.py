@@ -11,11 +11,10 @@ from typing import NamedTuple
 from workbench.edits import shape
 from workbench.edits.message_parts import element_pointer, list_position
 from workbench.edits.operations import Splices, ValueRange, adapter_of, value_of
-from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import REQUEST, Adapter, DecodedExchange
-from workbench.wire import dumps, parent_of
+from workbench.wire import dumps, parent_of, value_at
 
 ROLES = ("user", "assistant", "system")
 """Roles of new messages, whatever a protocol calls them; for tool results use ``insert_result``."""

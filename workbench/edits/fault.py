@@ -10,12 +10,12 @@ from workbench import protocols
 from workbench.chain import CallLine
 from workbench.contracts import Contract, Finding
 from workbench.edits.message_parts import element_pointer
-from workbench.edits.proposal import read_at, value_at
+from workbench.edits.proposal import read_at
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Part
 from workbench.protocols import REQUEST, Adapter
 from workbench.rules import RuleContext
-from workbench.wire import loads
+from workbench.wire import loads, value_at
 
 
 @dataclass(frozen=True)

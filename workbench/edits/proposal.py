@@ -12,7 +12,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 from workbench.wire import Change as JsonChange
-from workbench.wire import HttpRequest, Insert, JsonIndex, Remove, Replace, dumps, loads, patch, split_pointer
+from workbench.wire import HttpRequest, Insert, JsonIndex, Remove, Replace, dumps, loads, patch
 
 
 def changes_between(old: JsonValue, new: JsonValue, pointer: str = "") -> tuple[JsonChange, ...]:
@@ -110,15 +110,3 @@ def _insertion_span(index: JsonIndex, pointer: str) -> tuple[int, int] | None:
         return (there[0], there[0])
     around = index.span(patch.parent_of(pointer)[0])
     return (around[1] - 1, around[1] - 1) if around else None
-
-
-def value_at(body: JsonValue, pointer: str) -> JsonValue:
-    """Value at a pointer of a parsed body; None if there is none."""
-    for step in split_pointer(pointer) or ():
-        if isinstance(body, dict):
-            body = body.get(step)
-        elif isinstance(body, list) and step.isdecimal() and int(step) < len(body):
-            body = body[int(step)]
-        else:
-            return None
-    return body

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.edits.message_parts import element_pointer, list_position
-from workbench.edits.proposal import value_at
 from workbench.ir import (
     NOTHING,
     JsonValue,
@@ -22,7 +21,7 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter
-from workbench.wire import dumps
+from workbench.wire import dumps, value_at
 
 NOT_RUN = "No result: this call was not carried out."
 """Text of a stand-in for a tool result."""

@@ -21,7 +21,6 @@ from workbench.contracts import (
     PlacedValue,
     Relation,
     Test,
-    at_pointer,
     index_of,
     names_of,
     passes_filter,
@@ -34,7 +33,7 @@ from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
 from workbench.rules._context import RuleContext
 from workbench.rules._request_keys import HISTORIES
-from workbench.wire import loads
+from workbench.wire import loads, value_at
 
 
 class Search:
@@ -103,7 +102,7 @@ def _nearby(relation: Relation) -> list[Condition]:
 def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
     """Values at a relative place."""
     parent = pointer.rsplit("/", place.up)[0] if pointer.count("/") >= place.up else None
-    return [] if parent is None else list(place.find(at_pointer(root, parent), parent))
+    return [] if parent is None else list(place.find(value_at(root, parent), parent))
 
 
 def _is_of_shapes(place: Place) -> bool:

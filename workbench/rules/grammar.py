@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from workbench import contracts, regex
-from workbench.contracts import Basis, Finding, Severity, at_pointer, dotted_path
+from workbench.contracts import Basis, Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
@@ -36,7 +36,7 @@ from workbench.rules._families import get_rule
 from workbench.rules._nodes import is_in
 from workbench.rules._wording import quote, quote_json, show_value, with_related
 from workbench.rules.relations import accepted_fields
-from workbench.wire import CONNECTION, loads
+from workbench.wire import CONNECTION, loads, value_at
 
 RULES: tuple[Rule, ...] = ()
 
@@ -163,7 +163,7 @@ def _foreign_values(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault
     for fault in grammar.faults(f"#{grammar.answer}", body):
         if fault.code != grammars.WRONG_VALUE:
             continue
-        key, value = fault.pointer.rpartition("/")[2], at_pointer(body, fault.pointer)
+        key, value = fault.pointer.rpartition("/")[2], value_at(body, fault.pointer)
         if own is None or own is grammar or not own.lists(key, value):
             yield grammar, fault, f"{dotted_path(fault.pointer)} is {show_value(value)}, {_UNLISTED}"
 

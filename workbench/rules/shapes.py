@@ -26,7 +26,7 @@ RULES = (SHAPE,)
 
 _LISTS = ("/messages", "/contents")
 _FORMS = (
-    (regex.compile(r"(?:messages|contents) is (?P<found>\w+), not a list"), "not-a-list"),
+    (regex.compile(r"(?:messages|contents) is (?:an? )?(?P<found>\w+), not a list"), "not-a-list"),
     (regex.compile(r"a message without a role"), "no-role"),
     (regex.compile(r"a message without content|the content of a '.*' message is absent"), "no-content"),
 )

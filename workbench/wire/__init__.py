@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.wire.fidelity import Fidelity, fidelity_of
     from workbench.wire.frames import FRAMES, GRPC, TOOL_HOP, TURNS, UPSTREAM, seen_frames
     from workbench.wire.headers import Topic, meaning
-    from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
+    from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer, value_at
     from workbench.wire.json_scan import CUT, decode, encode
     from workbench.wire.jsontext import (
         JsonIndex,
@@ -188,6 +188,7 @@ __all__ = [
     "translation_of",
     "type_words",
     "urls",
+    "value_at",
     "without_repeated_prefix",
     "writer_like",
 ]

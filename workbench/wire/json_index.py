@@ -12,6 +12,7 @@ from operator import add
 from typing import Any, Final
 
 from workbench import regex
+from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
@@ -34,6 +35,18 @@ def split_pointer(pointer: str) -> list[str] | None:
         return None
     steps = pointer[1:].split("/")
     return [s.replace("~1", "/").replace("~0", "~") for s in steps] if "~" in pointer else steps
+
+
+def value_at(value: JsonValue, pointer: str) -> JsonValue:
+    """The value at a pointer of a parsed JSON value; None if there is none."""
+    for step in split_pointer(pointer) or ():
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
 
 
 class SpanNode(NamedTuple):

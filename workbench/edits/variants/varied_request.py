@@ -9,7 +9,7 @@ from workbench import protocols
 from workbench.contracts import Finding, Severity
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import remove_parts
-from workbench.edits.proposal import changes_between, value_at
+from workbench.edits.proposal import changes_between
 from workbench.edits.request import apply_changes, with_body
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Reasoning, ToolChoice, ToolDef
@@ -18,7 +18,7 @@ from workbench.protocols import Adapter
 from workbench.provenance import escape
 from workbench.rules import Inspector, schema_as_sent, schema_at
 from workbench.toolcalls.schemas import SIMPLE, STRICT, TEXTS, lower_to_level
-from workbench.wire import Change, Exchange, HttpRequest, Insert, Remove, Replace, dumps
+from workbench.wire import Change, Exchange, HttpRequest, Insert, Remove, Replace, dumps, value_at
 from workbench.wire.session import MemorySession
 
 

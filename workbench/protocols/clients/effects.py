@@ -16,8 +16,8 @@ from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segment, Usage
 from workbench.protocols.clients.event_effects import Effect, What, effects_between, noun_of, repeated_field, strings
-from workbench.protocols.clients.steps import Steps, text_of, value_at
-from workbench.wire import SseEvent, is_sealed, loads, without_repeated_prefix
+from workbench.protocols.clients.steps import Steps, text_of
+from workbench.wire import SseEvent, is_sealed, loads, value_at, without_repeated_prefix
 
 MOST_COMPARED = 2000
 """Blocks of a stream of which the answers before and after are compared: each costs as much as the stream so far."""

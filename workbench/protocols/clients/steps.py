@@ -25,7 +25,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, StreamDecoder
 from workbench.protocols.clients._chat import REASONINGS
 from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, DataBlock, EventText, PartBuffer
-from workbench.wire import SseEvent, dumps
+from workbench.wire import SseEvent, dumps, value_at
 
 COPIES = 32
 """Copies of the decoder over a whole stream: each holds the pieces up to it, so that many would cost memory."""
@@ -259,15 +259,3 @@ def _buffer(kind: str, name: str, part: Part, fields: Mapping[str, str], values:
 def _pieces(segments: Sequence[Segment], values: Mapping[int, JsonValue]) -> list[EventText]:
     found = ((s.event, value_at(values.get(s.event), s.pointer)) for s in segments)
     return [EventText(event, text) for event, text in found if isinstance(text, str)]
-
-
-def value_at(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a pointer; None where nothing is."""
-    for step in pointer.split("/")[1:]:
-        if isinstance(value, dict):
-            value = value.get(step.replace("~1", "/").replace("~0", "~"))
-        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value

@@ -28,7 +28,7 @@ from workbench.ir import (
 from workbench.protocols import Adapter, DecodedExchange
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
-from workbench.wire import HttpRequest, dumps, loads, patch, without_repeated_prefix
+from workbench.wire import HttpRequest, dumps, loads, patch, value_at, without_repeated_prefix
 
 _LAST_EVENTS = 3
 """Number of events at the end of a stream that may contain the whole answer."""
@@ -58,18 +58,6 @@ def answer_values(
     if only_first_call:
         parts += [call for m in messages for _, call in m.tool_calls()][1:]
     return [v for message in messages if (v := _value(body, message, parts)) is not None]
-
-
-def value_at(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a pointer; None if there is none."""
-    for step in pointer.split("/")[1:]:
-        if isinstance(value, dict):
-            value = value.get(step.replace("~1", "/").replace("~0", "~"))
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
 
 
 def _complete_body(decoded: DecodedExchange) -> JsonValue:

@@ -12,9 +12,8 @@ from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, KnownMessages
 from workbench.provenance import scalars
-from workbench.send.loop.next_request import value_at
 from workbench.send.loop.steps import BUILT_IN, CallResult
-from workbench.wire import loads
+from workbench.wire import loads, value_at
 from workbench.wire.session import Session, exchanges_of
 
 

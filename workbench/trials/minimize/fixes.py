@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from workbench.contracts import Edit, Repair
-from workbench.edits import repair_edits, value_at
+from workbench.edits import repair_edits
 from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
@@ -26,7 +26,7 @@ from workbench.provenance import escape
 from workbench.rules import judge
 from workbench.trials.minimize.failure import BodyJudge, Failure, body_digest, of_judgement, target_failure
 from workbench.trials.minimize.search import Steps
-from workbench.wire import Change, Insert, Remove, Replace, dumps, loads, patch
+from workbench.wire import Change, Insert, Remove, Replace, dumps, loads, patch, value_at
 
 MOST_EARLIER = 3
 """Most earlier requests that are compared."""

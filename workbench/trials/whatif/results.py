@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from workbench.edits import element_pointer, value_at
+from workbench.edits import element_pointer
 from workbench.edits.variants import RequestVariant, VariedRequest
 from workbench.ir import ToolResultIR
-from workbench.wire import Change, Replace
+from workbench.wire import Change, Replace, value_at
 
 
 def reverse_results(subject: VariedRequest) -> Iterable[RequestVariant]:
