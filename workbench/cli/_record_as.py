@@ -66,10 +66,10 @@ def choose(args: argparse.Namespace, client: Client) -> str:
     if not (client.commands and words and all(map(is_simulated, words))):
         return ""
     mine = {protocol for provider in client.reaches() for protocol in contracts.protocols(provider)}
-    spoken = [resolve(word).protocols for word in words]
-    if any(mine.intersection(protocols) for protocols in spoken):
+    choices = [resolve(word).protocols for word in words]
+    if any(mine.intersection(protocols) for protocols in choices):
         return ""
-    return next((one for one in spoken[0] if all(one in protocols for protocols in spoken)), "")
+    return next((one for one in choices[0] if all(one in protocols for protocols in choices)), "")
 
 
 def is_simulated(upstream: str) -> bool:

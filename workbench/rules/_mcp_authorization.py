@@ -30,14 +30,14 @@ def of_authorization(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Findi
         issuer: what was said of the server before it.
     """
     form = form_of(urls.split_url(url_of(decoded.exchange)).query.encode())
-    held = _answer_of(decoded)
+    answer = _answer_of(decoded)
     response = decoded.exchange.response
-    is_refused = "error" in held or (response is not None and response.status >= 400)
+    is_refused = "error" in answer or (response is not None and response.status >= 400)
     faults = [*_faults_of(form, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, words_of(held), WARNING if is_refused else INFO)
+        yield make(decoded, AUTH, REQUEST, "", text, words_of(answer), WARNING if is_refused else INFO)
     if is_refused and not faults and response is not None:
-        yield _of_refused(decoded, issuer, form, held, response.status)
+        yield _of_refused(decoded, issuer, form, answer, response.status)
 
 
 def _answer_of(decoded: DecodedExchange) -> Mapping[str, JsonValue]:
@@ -59,18 +59,20 @@ def _faults_of(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
 
 
 def _of_refused(
-    decoded: DecodedExchange, issuer: Issuer, form: Mapping[str, str], held: Mapping[str, JsonValue], status: int
+    decoded: DecodedExchange, issuer: Issuer, form: Mapping[str, str], answer: Mapping[str, JsonValue], status: int
 ) -> Finding:
-    error, told, shown = str(held.get("error", "")), words_of(held), quote(head_of(decoded))
+    error, server_words, evidence = str(answer.get("error", "")), words_of(answer), quote(head_of(decoded))
     if error == _DECLINED:
-        return make(decoded, AUTH, RESPONSE, "", f"the user, or the server, declines: {quote(told)}", shown, INFO)
+        return make(
+            decoded, AUTH, RESPONSE, "", f"the user, or the server, declines: {quote(server_words)}", evidence, INFO
+        )
     if not error and status in _NO_ENDPOINT:
-        return make(decoded, AUTH, RESPONSE, "", f"the request for a code is answered with {status}", shown)
+        return make(decoded, AUTH, RESPONSE, "", f"the request for a code is answered with {status}", evidence)
     if error in REFUSALS and not (error == "invalid_target" and issuer.resource):
-        return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(told)}", shown)
+        return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(server_words)}", evidence)
     if error == "invalid_target":
         text = f"the server refuses the resource {quote(form.get('resource'))}, which the tool server names"
-        return make(decoded, AUTH, RESPONSE, "", text, shown)
+        return make(decoded, AUTH, RESPONSE, "", text, evidence)
     side = RESPONSE if error in _OF_SERVER or not error else REQUEST
-    text = f"the authorization server refuses the authorization request: {quote(told or status)}"
-    return make(decoded, AUTH, side, "", text, shown)
+    text = f"the authorization server refuses the authorization request: {quote(server_words or status)}"
+    return make(decoded, AUTH, side, "", text, evidence)

@@ -195,8 +195,8 @@ def _keys_of(call: ModelCall) -> frozenset[bytes]:
 
 
 def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
-    made = (call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server)
-    return [ModelCall(decoded.index, call, argument_key(call.input)) for call in made]
+    calls = (call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server)
+    return [ModelCall(decoded.index, call, argument_key(call.input)) for call in calls]
 
 
 def of_call(
@@ -308,9 +308,9 @@ _OF_ONE_HOP = ("progressToken", "io.modelcontextprotocol/")
 
 def _lost_names(before: JsonValue, after: JsonValue) -> list[str]:
     """Names in one ``_meta`` that another lacks, but for those of a single hop."""
-    kept = after if isinstance(after, dict) else {}
+    remaining = after if isinstance(after, dict) else {}
     names = before if isinstance(before, dict) else {}
-    return [name for name in names if name not in kept and not name.startswith(_OF_ONE_HOP)]
+    return [name for name in names if name not in remaining and not name.startswith(_OF_ONE_HOP)]
 
 
 def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, JsonValue], how: str) -> Finding:

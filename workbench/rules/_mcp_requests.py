@@ -285,8 +285,8 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
 
 def _is_of_another(request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]) -> bool:
     """A response with an id that is not that of its request, whatever its type."""
-    given = response.get("id")
-    return "id" in request and given is not None and str(given) != str(request["id"])
+    answered_id = response.get("id")
+    return "id" in request and answered_id is not None and str(answered_id) != str(request["id"])
 
 
 def _is_before_session(decoded: DecodedExchange, method: str, facts: ServerFacts) -> bool:

@@ -139,8 +139,8 @@ class OutcomeTexts:
             return None
         first = max(0, (own or 0) - _NEAR)
         near = self._texts[first : first + 2 * _NEAR]
-        told = (one for one, texts, size in near if one is not outcome and _tells(words, stripped, texts, size))
-        return next(told, None)
+        text = (one for one, texts, size in near if one is not outcome and _tells(words, stripped, texts, size))
+        return next(text, None)
 
 
 def _tells(words: str, stripped: str, texts: Sequence[str], size: int) -> bool:
@@ -203,8 +203,8 @@ def _of_refused(
 
 def _wait_text(decoded: DecodedExchange, outcome: ToolOutcome) -> str:
     """How long a client waited at most, in words; empty if that is unknown."""
-    told = decoded.exchange.started_at
-    return f" within {told - outcome.began:,.0f} s" if told and outcome.began and told > outcome.began else ""
+    start = decoded.exchange.started_at
+    return f" within {start - outcome.began:,.0f} s" if start and outcome.began and start > outcome.began else ""
 
 
 def _of_lost(

@@ -181,18 +181,18 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
         yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
     if code and code in issuer.codes:
         yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code is valid once"
-    asked, given = issuer.asked.get("redirect_uri"), form.get("redirect_uri")
-    if code and asked and asked != given:
-        what = f"is {quote(given)}" if given else "is missing"
+    asked, uri = issuer.asked.get("redirect_uri"), form.get("redirect_uri")
+    if code and asked and asked != uri:
+        what = f"is {quote(uri)}" if uri else "is missing"
         yield f"redirect_uri {what}: the request for the code had {quote(asked)} (RFC 6749, section 4.1.3)"
     yield from fault_of_resource(resource, issuer)
 
 
 def fault_of_redirect(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
     """The redirect URI of a request, in words, if its client is registered with others. Ports of this machine vary."""
-    given, known = form.get("redirect_uri"), issuer.redirect_uris.get(form.get("client_id", ""))
-    if given and known and _without_port(given) not in map(_without_port, known):
-        yield f"redirect_uri is {quote(given)}, but the client is registered with {quote(known[0])}"
+    uri, known = form.get("redirect_uri"), issuer.redirect_uris.get(form.get("client_id", ""))
+    if uri and known and _without_port(uri) not in map(_without_port, known):
+        yield f"redirect_uri is {quote(uri)}, but the client is registered with {quote(known[0])}"
 
 
 def _without_port(uri: str) -> str:

@@ -74,10 +74,10 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     if grammar is None:
         yield from found
         return
-    made = [finding for group in _groups(case, grammar, found) for finding in _finding(case, grammar, group)]
-    places = {pointer for finding in made for pointer in (finding.pointer, *finding.related)}
+    own = [finding for group in _groups(case, grammar, found) for finding in _finding(case, grammar, group)]
+    places = {pointer for finding in own for pointer in (finding.pointer, *finding.related)}
     yield from (finding for finding in found if not (_is_note(finding) and finding.pointer in places))
-    yield from made
+    yield from own
 
 
 def _without_doubles(findings: list[Finding]) -> list[Finding]:

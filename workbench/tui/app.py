@@ -122,8 +122,8 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.has_links = os.environ.get("TERM", "") not in NO_LINKS
         if is_ascii:
             self._filters.append(paint.AsciiFilter())
-        for made in themes.make(is_plain=self.is_plain):
-            self.register_theme(made)
+        for appearance in themes.make(is_plain=self.is_plain):
+            self.register_theme(appearance)
         if theme not in self.available_themes:
             raise UsageError(f"unknown theme {theme!r}", hint=f"choose one of {', '.join(themes.PALETTES)}")
         self.theme = theme

@@ -171,16 +171,16 @@ class Ways(Bar):
         """Show the keys that fit: the one that leaves, then the first ones, in their order."""
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         table = keys.table()
-        shown = [(keymap.row(table[key]).show if key in table else key, word) for key, word in self._ways]
-        kept: list[int] = []
-        left = self.size.width - 1 + len(tabs.GAP)
-        for n in sorted(range(len(shown)), key=lambda n: shown[n][1] not in tabs.WAYS_OUT):
-            size = sum(map(cells, shown[n])) + 1 + len(tabs.GAP)
-            if size > left:
+        rows = [(keymap.row(table[key]).show if key in table else key, word) for key, word in self._ways]
+        fitting: list[int] = []
+        room = self.size.width - 1 + len(tabs.GAP)
+        for n in sorted(range(len(rows)), key=lambda n: rows[n][1] not in tabs.WAYS_OUT):
+            size = sum(map(cells, rows[n])) + 1 + len(tabs.GAP)
+            if size > room:
                 break
-            left -= size
-            kept.append(n)
-        hints = [(Span(shown[n][0], "accent strong"), Span(f" {shown[n][1]}")) for n in sorted(kept)]
+            room -= size
+            fitting.append(n)
+        hints = [(Span(rows[n][0], "accent strong"), Span(f" {rows[n][1]}")) for n in sorted(fitting)]
         self.show([(Span(" "), *join_lines(hints, Span(tabs.GAP)))])
 
 

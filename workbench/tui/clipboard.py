@@ -51,13 +51,13 @@ def put(app: App[object], copied: CopyItem) -> str:
     if text is not None and len(octets) <= MOST:
         app.copy_to_clipboard(text)
         size = f"{count(len(text), 'character')}, {count(len(octets), 'byte')}"
-        said = [f"sent {copied.word} to the terminal's clipboard (OSC 52): {size}"]
-        said += [TMUX_HINT] if os.environ.get("TMUX") else []
+        words = [f"sent {copied.word} to the terminal's clipboard (OSC 52): {size}"]
+        words += [TMUX_HINT] if os.environ.get("TMUX") else []
     else:
         why = "too large for the clipboard" if text is not None else "not UTF-8 text"
         path = write(octets, copied.suffix)
-        said = [f"{copied.word}, {count(len(octets), 'byte')}: {why}; written to {path}"]
-    return " · ".join((*said, *notes))
+        words = [f"{copied.word}, {count(len(octets), 'byte')}: {why}; written to {path}"]
+    return " · ".join((*words, *notes))
 
 
 def _prepare(copied: CopyItem) -> tuple[str | None, bytes, tuple[str, ...]]:

@@ -173,8 +173,10 @@ def known_to(inspector: Inspector, session: Session, index: int) -> Session:
     if sum(s.request_bytes + s.response_bytes for s in session.summaries()) <= MOST_KNOWN:
         return session
     here = inspector.rows[index].conversation
-    kept = (n for n in range(len(session)) if n >= index or inspector.rows[n].conversation == here is not None)
-    return MemorySession(session.name, tuple(session.exchange(n) for n in kept))
+    same_conversation = (
+        n for n in range(len(session)) if n >= index or inspector.rows[n].conversation == here is not None
+    )
+    return MemorySession(session.name, tuple(session.exchange(n) for n in same_conversation))
 
 
 class InspectorQuestions:
@@ -201,9 +203,9 @@ class InspectorQuestions:
         return await answer
 
 
-def _tell(answer: asyncio.Future[Done], told: Done) -> None:
+def _tell(answer: asyncio.Future[Done], result: Done) -> None:
     if not answer.done():
-        answer.set_result(told)
+        answer.set_result(result)
 
 
 def _fail(answer: asyncio.Future[Done], error: Exception) -> None:

@@ -41,12 +41,12 @@ def edited_outside(app: App[None], data: bytes, suffix: str) -> bytes | None:
         path.write_bytes(data)
         _run(app, [*command, str(path)])
         try:
-            made = path.read_bytes()
+            content = path.read_bytes()
         except OSError as error:
             raise UsageError("the editor left no file: nothing was changed") from error
-    if made.endswith(b"\n") and not data.endswith(b"\n"):
-        made = made[:-2] if made.endswith(b"\r\n") else made[:-1]
-    return None if made == data else made
+    if content.endswith(b"\n") and not data.endswith(b"\n"):
+        content = content[:-2] if content.endswith(b"\r\n") else content[:-1]
+    return None if content == data else content
 
 
 def _command() -> list[str]:

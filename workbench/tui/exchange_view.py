@@ -174,8 +174,8 @@ class ExchangeView:
             return ()
         message = nodes[number].message if nodes[number].kind == "message" else None
         inside = [n for n, node in enumerate(nodes) if message and node.kind == "part" and node.message is message]
-        chosen = inside or [number]
-        found = (*chosen, *(n for one in chosen for n in sorted(self.lights(self.at_node(one)).nodes)))
+        numbers = inside or [number]
+        found = (*numbers, *(n for one in numbers for n in sorted(self.lights(self.at_node(one)).nodes)))
         return tuple(ref for n in found if (ref := nodes[n].ref))
 
     def node_at(self, selection: ExchangeSelection) -> int | None:
@@ -202,12 +202,12 @@ class ExchangeView:
 def _overlap(exact: WirePlace, events: WirePlace) -> WirePlace:
     """The exact byte ranges inside the named events; the whole events if there are none."""
     blocks = sorted(events.spans)
-    kept = []
+    overlapping = []
     for start, end in exact.spans:
         at = bisect_right(blocks, (start, end)) - 1
         if any(a <= start and end <= b for a, b in blocks[max(at, 0) : at + 2]):
-            kept.append((start, end))
-    return WirePlace(tuple(kept), events.events) if kept else events
+            overlapping.append((start, end))
+    return WirePlace(tuple(overlapping), events.events) if overlapping else events
 
 
 def _is_at(entry: Entry, ref: NodeRef) -> bool:

@@ -76,8 +76,8 @@ def _end_of_text(view: Widget) -> int:
     """Row of the screen below the last text of a widget; 0 if it is not shown."""
     if not view.region or not isinstance(view, LineView):
         return view.region.bottom
-    shown = min(view.content_region.height, view.virtual_size.height - view.scroll_offset.y)
-    return view.content_region.y + shown
+    visible_rows = min(view.content_region.height, view.virtual_size.height - view.scroll_offset.y)
+    return view.content_region.y + visible_rows
 
 
 class Hints:

@@ -81,8 +81,8 @@ class InspectionRequests:
 
     def wait_for_key(self) -> None:
         """Sleep until the key that was noted last is painted."""
-        while (left := self._key_until - time.monotonic()) > 0 and not self.is_stopped:
-            time.sleep(left)
+        while (seconds := self._key_until - time.monotonic()) > 0 and not self.is_stopped:
+            time.sleep(seconds)
 
     def wait(self, until: float) -> None:
         """Wait for a request, or until a time of the monotonic clock."""
@@ -102,19 +102,19 @@ class ShownBranches:
 
     def __init__(self) -> None:
         self._branches: Mapping[int, Callable[[], Exchange]] = {}
-        self._made: tuple[Mapping[int, Callable[[], Exchange]], int, Inspector] | None = None
+        self._latest: tuple[Mapping[int, Callable[[], Exchange]], int, Inspector] | None = None
 
-    def set(self, index: int, made: Callable[[], Exchange] | None) -> None:
+    def set(self, index: int, exchange_of: Callable[[], Exchange] | None) -> None:
         """Set the branch that replaces an exchange; None removes it."""
-        others = {n: kept for n, kept in self._branches.items() if n != index}
-        self._branches = others | ({index: made} if made else {})
+        others = {n: branch for n, branch in self._branches.items() if n != index}
+        self._branches = others | ({index: exchange_of} if exchange_of else {})
 
     def over(self, inspector: Inspector) -> Inspector:
         """Inspector of the session with its branches. Called in the inspector's thread."""
         branches, known = self._branches, len(inspector.rows)
-        if self._made is None or self._made[0] is not branches or self._made[1] != known:
-            shown = inspector
-            for index, made in branches.items():
-                shown = shown.with_exchange(index, made()) if index < known else shown
-            self._made = branches, known, shown
-        return self._made[2] if branches else inspector
+        if self._latest is None or self._latest[0] is not branches or self._latest[1] != known:
+            branched = inspector
+            for index, exchange_of in branches.items():
+                branched = branched.with_exchange(index, exchange_of()) if index < known else branched
+            self._latest = branches, known, branched
+        return self._latest[2] if branches else inspector

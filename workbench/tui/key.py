@@ -6,13 +6,13 @@ import unicodedata
 from typing import NamedTuple
 
 _SIGNS = {"slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_"}
-_SPOKEN = {"down": "↓", "up": "↑", "left": "←", "right": "→", "pagedown": "pgdn", "pageup": "pgup", "escape": "esc"}
+_READABLE = {"down": "↓", "up": "↑", "left": "←", "right": "→", "pagedown": "pgdn", "pageup": "pgup", "escape": "esc"}
 
 
 def readable(name: str) -> str:
     """A key as people read it: ``question_mark`` → ``?``, ``pagedown`` → ``pgdn``, ``,`` and ``space`` by name."""
-    if len(name) == 1 or name in _SPOKEN:
-        return _SPOKEN.get(name, name)
+    if len(name) == 1 or name in _READABLE:
+        return _READABLE.get(name, name)
     if name in _SIGNS:
         return _SIGNS[name]
     try:

@@ -112,16 +112,16 @@ def read(value: JsonValue) -> Keymap:
         return Keymap(problems=("keys.yaml must be a mapping from ids to keys: see workbench keys",))
     problems: list[str] = []
     wanted: dict[str, Names] = {}
-    own = {id: given for id, given in value.items() if id not in (KEYMAP, HINTS)}
-    for id, given in (own | {id: given for id, given in _base(value, problems).items() if id not in own}).items():
+    own = {id: entry for id, entry in value.items() if id not in (KEYMAP, HINTS)}
+    for id, entry in (own | {id: entry for id, entry in _base(value, problems).items() if id not in own}).items():
         try:
-            wanted[id] = _entry(id, given)
+            wanted[id] = _entry(id, entry)
         except ValueError as error:
             problems.append(f"{id}: {error}")
     if value.get(HINTS) not in (None, "none"):
         problems.append(f"{HINTS}: the only accepted value is none, which switches the hints off")
-    kept = _settle(wanted, problems)
-    return Keymap(kept, tuple(problems), is_quiet=value.get(HINTS) == "none")
+    table = _settle(wanted, problems)
+    return Keymap(table, tuple(problems), is_quiet=value.get(HINTS) == "none")
 
 
 def _base(value: Mapping[str, JsonValue], problems: list[str]) -> Mapping[str, JsonValue]:
@@ -139,15 +139,15 @@ def _base(value: Mapping[str, JsonValue], problems: list[str]) -> Mapping[str, J
     return entries if isinstance(entries, dict) else {}
 
 
-def _entry(id: str, given: JsonValue) -> Names:
+def _entry(id: str, value: JsonValue) -> Names:
     """The keys of an entry. Raises ValueError with the reason if they cannot be used."""
     known = keys.table()
     if id not in known:
         close = get_close_matches(id, known, 1)
         raise ValueError(f"no such id; did you mean {close[0]}?" if close else "no such id: see workbench keys")
-    if given is None or given == "none":
+    if value is None or value == "none":
         return ()
-    words = given if isinstance(given, list) else str(given).split(",")
+    words = value if isinstance(value, list) else str(value).split(",")
     return tuple(dict.fromkeys(_name(id, str(word).strip()) for word in words))
 
 
@@ -191,13 +191,13 @@ class _Clash(NamedTuple):
 def _settle(wanted: dict[str, Names], problems: list[str]) -> dict[str, Names]:
     """Remove entries whose key is already used; of two new ones the first in the file is kept."""
     order = list(wanted)
-    kept = dict(wanted)
-    while clash := next(_clashes(kept), None):
-        loser = max((clash.one, clash.other), key=lambda id: order.index(id) if id in kept else -1)
+    settled = dict(wanted)
+    while clash := next(_clashes(settled), None):
+        loser = max((clash.one, clash.other), key=lambda id: order.index(id) if id in settled else -1)
         winner = clash.other if loser == clash.one else clash.one
-        del kept[loser]
+        del settled[loser]
         problems.append(f"{loser}: {clash.name} is already used by {winner} on the same screen")
-    return kept
+    return settled
 
 
 def _clashes(changed: Mapping[str, Names]) -> Iterator[_Clash]:
@@ -205,8 +205,8 @@ def _clashes(changed: Mapping[str, Names]) -> Iterator[_Clash]:
     for scope in keys.SCOPES.values():
         own = keymap.rows(scope.keys)
         for rows in (own, *([*keymap.rows(keys.SCOPES[other].keys), *own] for other in scope.over)):
-            taken: dict[str, str] = {}
+            owners: dict[str, str] = {}
             for sign, id in ((sign, row.id) for row in rows for sign in row.names):
-                other = taken.setdefault(sign, id)
+                other = owners.setdefault(sign, id)
                 if other != id and not changed.keys().isdisjoint((other, id)):
                     yield _Clash(other, id, sign)

@@ -92,8 +92,8 @@ class LinearReader:
     def begin(self) -> list[str]:
         """The session in a sentence, and its first break."""
         rows = len(self.inspector.rows)
-        told = findings.tally(self.found) or "no findings"
-        words = f"{self.inspector.session.name}: {rows:,} exchange{'s' * (rows != 1)}, {told}. ? lists the keys."
+        tally = findings.tally(self.found) or "no findings"
+        words = f"{self.inspector.session.name}: {rows:,} exchange{'s' * (rows != 1)}, {tally}. ? lists the keys."
         number = findings.first_break(self.found)
         return [words] if number is None else [words, *self._go_to_finding(number)]
 
@@ -150,11 +150,11 @@ class LinearReader:
 
     def _say(self, *, is_whole: bool = False) -> list[str]:
         """The item under the cursor; ``is_whole``: with its further lines."""
-        spoken, item = self._list, self._cursor
-        if not spoken.size:
-            return [f"{spoken.name}: {' '.join(plain(each) for each in spoken.body(0)) or 'empty'}"]
-        told = [f"{spoken.name} {item + 1:,} of {spoken.size:,}: {_text(spoken.head(item))}"]
-        return [*told, *map(_text, spoken.body(item))] if is_whole else told
+        current, item = self._list, self._cursor
+        if not current.size:
+            return [f"{current.name}: {' '.join(plain(each) for each in current.body(0)) or 'empty'}"]
+        sentences = [f"{current.name} {item + 1:,} of {current.size:,}: {_text(current.head(item))}"]
+        return [*sentences, *map(_text, current.body(item))] if is_whole else sentences
 
     # Places.
 
@@ -204,20 +204,20 @@ class LinearReader:
         if not self.found:
             return ["no findings"]
         offers = look(self.inspector, self.found[self.cursors.get("findings", 0)])
-        told = [f"repair {n} of {len(offers)}: {offer.repair.title}" for n, offer in enumerate(offers, 1)]
-        return [*told, REPAIRED_COPY] if told else ["no repair of this finding is known"]
+        sentences = [f"repair {n} of {len(offers)}: {offer.repair.title}" for n, offer in enumerate(offers, 1)]
+        return [*sentences, REPAIRED_COPY] if sentences else ["no repair of this finding is known"]
 
     def _match(self, step: int) -> list[str]:
-        spoken = self._list
+        current = self._list
         if not self.wanted:
             return ["no search yet; / starts one"]
-        order = [(self._cursor + step * n) % spoken.size for n in range(1, spoken.size + 1)] if spoken.size else []
-        found = next((item for item in order if self._is_match(spoken, item)), None)
+        order = [(self._cursor + step * n) % current.size for n in range(1, current.size + 1)] if current.size else []
+        found = next((item for item in order if self._is_match(current, item)), None)
         if found is not None:
             return self._move(found)
         others = (self._list_of(name) for name in self._names if name != self.name)
         seen = [other.name for other in others if any(self._is_match(other, item) for item in range(other.size))]
-        return [f"no match in {spoken.name}; found in {', '.join(seen)}" if seen else f"no match in {spoken.name}"]
+        return [f"no match in {current.name}; found in {', '.join(seen)}" if seen else f"no match in {current.name}"]
 
     def _is_match(self, spoken_list: SpokenList, item: int) -> bool:
         lines = (spoken_list.head(item), *spoken_list.body(item))

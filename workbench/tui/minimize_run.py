@@ -48,11 +48,13 @@ class Shrinking:
 
     Args:
         begin: creates the ``MinimizeRun``.
-        told: called with the progress, in any thread.
+        on_progress: called with the progress, in any thread.
     """
 
-    def __init__(self, begin: Callable[[Inspector], MinimizeRun], told: Callable[[SearchProgress], None]) -> None:
-        self._begin, self._told = begin, told
+    def __init__(
+        self, begin: Callable[[Inspector], MinimizeRun], on_progress: Callable[[SearchProgress], None]
+    ) -> None:
+        self._begin, self._on_progress = begin, on_progress
         self._course: MinimizeRun | None = None
         self._steps: Steps[None] | None = None
         self._first: tuple[Range, ...] | None = None
@@ -72,8 +74,8 @@ class Shrinking:
                 if wanted is not None:
                     assert self._course
                     going = self._course.outgoing
-                    made = replace(going, request=self._course.with_body(wanted))
-                    reply = target_verdict(await sender.send(made), going.protocol)
+                    outgoing = replace(going, request=self._course.with_body(wanted))
+                    reply = target_verdict(await sender.send(outgoing), going.protocol)
 
         return all_of_it
 
@@ -99,7 +101,7 @@ class Shrinking:
         course = self._course
         assert course
         view = course.search.current
-        self._told(
+        self._on_progress(
             SearchProgress(
                 course.outgoing,
                 course.result(),

@@ -33,17 +33,17 @@ def strip(line: Line, width: int, style_of: StyleOf, under: str = "") -> Strip:
         style_of: the widget's styles.
         under: style names of the background of the whole line.
     """
-    made: list[Safe] = []
+    segments: list[Safe] = []
     used = 0
     for span in line:
         for piece in _safe(span, width - used):
-            made.append(piece)
+            segments.append(piece)
             used += cell_len(piece[0])
         if used > width:
-            made, used = list(_crop(made, width)), width
+            segments, used = list(_crop(segments, width)), width
             break
-    made.append((" " * (width - used), ""))
-    return Strip([Segment(text, style_of(f"{under} {names}".strip())) for text, names in made if text], width)
+    segments.append((" " * (width - used), ""))
+    return Strip([Segment(text, style_of(f"{under} {names}".strip())) for text, names in segments if text], width)
 
 
 def _safe(span: Span, room: int) -> Iterator[Safe]:
@@ -73,8 +73,8 @@ def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
     for text, names in pieces:
         size = cell_len(text)
         if size > room:
-            kept = set_cell_size(text, max(0, room))
-            yield kept + (" " if kept.endswith("…") else "…")[:width], names
+            cropped = set_cell_size(text, max(0, room))
+            yield cropped + (" " if cropped.endswith("…") else "…")[:width], names
             return
         yield text, names
         room -= size

@@ -62,7 +62,7 @@ class PauseListener:
     def __init__(self, session: Path, post: Post) -> None:
         self._session, self._post = session, post
         self._lock = Lock()
-        self._held: dict[tuple[Path, int], PausedSide] = {}
+        self._paused_sides: dict[tuple[Path, int], PausedSide] = {}
         self._armed: dict[Path, tuple[str, ...]] = {}
         self._remotes: dict[Path, Remote] = {}
         self._ends = Event()
@@ -71,7 +71,7 @@ class PauseListener:
     def paused_sides(self) -> list[PausedSide]:
         """Sides paused at breakpoints, the oldest first."""
         with self._lock:
-            return sorted(self._held.values(), key=lambda each: each.since)
+            return sorted(self._paused_sides.values(), key=lambda each: each.since)
 
     @property
     def armed_names(self) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ class PauseListener:
         with self._lock:
             self._remotes.pop(remote.path, None)
             self._armed.pop(remote.path, None)
-            keys = [key for key in self._held if key[0] == remote.path]
+            keys = [key for key in self._paused_sides if key[0] == remote.path]
         for key in keys:
             self._end(key, "its recorder has ended")
         remote.close()
@@ -129,12 +129,12 @@ class PauseListener:
     def _hear(self, recorder: Path, event: Mapping[str, JsonValue]) -> None:
         match event.get("event"):
             case "paused":
-                held = held_of(recorder, event["pause"])
+                paused = held_of(recorder, event["pause"])
                 with self._lock:
-                    is_new = (recorder, held.id) not in self._held
-                    self._held[recorder, held.id] = held
+                    is_new = (recorder, paused.id) not in self._paused_sides
+                    self._paused_sides[recorder, paused.id] = paused
                 if is_new:
-                    self._tell(PauseChange(came=held))
+                    self._tell(PauseChange(came=paused))
             case "ended":
                 self._end((recorder, event["pause"]), event.get("how", ""))
             case "armed":
@@ -151,9 +151,9 @@ class PauseListener:
 
     def _end(self, key: tuple[Path, int], how: str) -> None:
         with self._lock:
-            held = self._held.pop(key, None)
-        if held:
-            self._tell(PauseChange(ended=held, how=how))
+            paused = self._paused_sides.pop(key, None)
+        if paused:
+            self._tell(PauseChange(ended=paused, how=how))
 
     def _tell(self, message: Message) -> None:
         if not self._ends.is_set():
@@ -196,7 +196,7 @@ def paused_in(session: Path) -> list[PausedSide]:
     return sorted(found, key=lambda each: each.since)
 
 
-def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Redaction]) -> bytes:
+def with_secrets(edited: bytes, recorded: bytes, original: bytes, marks: Sequence[Redaction]) -> bytes:
     """Put the secrets of the paused bytes in place of the stand-ins, in an edit of the recorded bytes.
 
     Args:
@@ -205,10 +205,10 @@ def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Re
     Raises:
         UsageError: recorded and paused bytes differ in length.
     """
-    if marks and len(recorded) != len(held):
+    if marks and len(recorded) != len(original):
         raise UsageError("this edit cannot be applied: stand-ins for secrets in the recording have different lengths")
     for mark in marks:
-        edited = edited.replace(recorded[mark.start : mark.end], held[mark.start : mark.end])
+        edited = edited.replace(recorded[mark.start : mark.end], original[mark.start : mark.end])
     return edited
 
 

@@ -79,8 +79,8 @@ def look(
     recorded = inspector.detail(node.index).decoded
     own = inspector.trial(node.index, request, protocol=recorded.protocol).decoded
     choice = NOTHING_MEASURED if off is None else choose_contract(target, own, off, protocol)
-    spoken = protocol or protocol_of(choice.decided, target.protocols)
-    outgoing = prepare(own, target, protocol=spoken, stream=stream)
+    target_protocol = protocol or protocol_of(choice.decided, target.protocols)
+    outgoing = prepare(own, target, protocol=target_protocol, stream=stream)
     outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
     trial = judge_exchange(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
     found = None if outgoing.is_converted else find_unbound(inspector, own, target, recorded)

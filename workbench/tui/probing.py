@@ -60,8 +60,8 @@ class LabColumn:
 
     def evidence(self, result: ProbeResult) -> Path | None:
         """The saved session of the earlier run behind a result; None if none was saved."""
-        made = (p for p in self.history if any(r.probe == result.probe and r.at == result.at for r in p.results))
-        path = next((profile.evidence for profile in made), "")
+        profiles = (p for p in self.history if any(r.probe == result.probe and r.at == result.at for r in p.results))
+        path = next((profile.evidence for profile in profiles), "")
         return Path(path) if path else None
 
 
@@ -128,7 +128,7 @@ class ColumnRun:
         self.done = 0
         self._template = ""
         self._tell = tell
-        self._made: list[Sample] = []
+        self._samples: list[Sample] = []
 
     @property
     def model(self) -> ScriptedModel:
@@ -146,7 +146,7 @@ class ColumnRun:
     @property
     def sample(self) -> int:
         """Number of its current sample, from zero."""
-        return len(self._made)
+        return len(self._samples)
 
     async def work(self, sender: Sender) -> None:
         """Run all probes; first ask the server for its chat template, if it is a server that reports it."""
@@ -156,17 +156,17 @@ class ColumnRun:
         self._template = await template_hash(subject.target, subject.protocol, subject.model)
         async for step in measure(self.measurement, self.probes, sender, samples=self.samples):
             self.done += 1
-            self._made.append(step.sample)
+            self._samples.append(step.sample)
             if step.result:
-                self._made = []
+                self._samples = []
             self._tell(self, step)
 
     def round_off(self) -> None:
         """Add the result of a probe that was stopped between two samples, from the samples that are complete."""
-        if self._made and (probe := self.running):
+        if self._samples and (probe := self.running):
             numbers = self.numbers(probe.name)
-            self.measurement.results.append(verdict(probe.name, self._made, numbers, time.time()))
-            self._made = []
+            self.measurement.results.append(verdict(probe.name, self._samples, numbers, time.time()))
+            self._samples = []
 
     def numbers(self, probe: str) -> list[int]:
         """Indices of the exchanges of a probe."""

@@ -184,10 +184,10 @@ class InspectionThread:
         self._is_busy = self._is_ended = False
         self._is_broken = False
         self.is_listed = False
-        self._shown: int | None = None
+        self._open_index: int | None = None
         self._alone: Detail | None = None
         self._provisional = ProvisionalPass(())
-        self._kept: KeptRows | None = None
+        self._kept_rows: KeptRows | None = None
         self._is_outdated = False
         self._grown_at: float | None = None
         self._next_look = 0.0
@@ -213,9 +213,9 @@ class InspectionThread:
         """Queue a question about the shown session, in which branches set by ``branch`` replace their exchanges."""
         self.do(lambda inspector: job(self._branches.over(inspector)))
 
-    def branch(self, index: int, made: Callable[[], Exchange] | None) -> None:
+    def branch(self, index: int, exchange_of: Callable[[], Exchange] | None) -> None:
         """Set the branch that replaces an exchange when it is opened and in ``do_shown``; None removes it."""
-        self._branches.set(index, made)
+        self._branches.set(index, exchange_of)
 
     def at_end(self, do: Callable[[], object]) -> None:
         """Queue a call for the end of the thread, before the session is closed."""
@@ -272,7 +272,7 @@ class InspectionThread:
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
-        kept_rows = self._kept = KeptRows(session, self._provider, self._protocol)
+        kept_rows = self._kept_rows = KeptRows(session, self._provider, self._protocol)
         if rows := kept_rows.find(session):
             self._provisional = ProvisionalPass((), rows)
             post(ProvisionalRows(tuple(rows)))
@@ -297,8 +297,8 @@ class InspectionThread:
                 self._inspect_alone(inspector, post)
             elif not is_done and (wanted is not None or not requests.is_paused):
                 self._inspect(inspector, post)
-            elif self._is_outdated and self._shown is not None:
-                self._open(inspector, self._shown, post, ExchangeUpdate)
+            elif self._is_outdated and self._open_index is not None:
+                self._open(inspector, self._open_index, post, ExchangeUpdate)
             else:
                 self._wait()
 
@@ -321,7 +321,7 @@ class InspectionThread:
         self._next_look = now + LOOK_SECONDS
         if changed or session.is_live != was_live:
             self._grown_at = time.thread_time()
-            self._is_outdated |= self._shown in changed
+            self._is_outdated |= self._open_index in changed
             post(SessionChange(session))
 
     def _inspect(self, inspector: Inspector, post: Post) -> None:
@@ -339,13 +339,13 @@ class InspectionThread:
             self._is_broken = True
         finally:
             post(InspectedRows(tuple(inspector.rows)))
-        if self._kept and inspector.is_done:
-            self._kept.keep(inspector)
+        if self._kept_rows and inspector.is_done:
+            self._kept_rows.keep(inspector)
 
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[OpenedExchange] = OpenedExchange) -> None:
         from workbench.tui.exchange_view import ExchangeView
 
-        self._shown, self._is_outdated, self._alone = index, False, None
+        self._open_index, self._is_outdated, self._alone = index, False, None
         try:
             message: Message = how(ExchangeView(self._branches.over(inspector).detail(index)))
         except Exception as error:
@@ -358,7 +358,7 @@ class InspectionThread:
         """Open an exchange that the pass will reach much later."""
         from workbench.rules import decode_alone
 
-        self._shown, self._is_outdated, self._alone = index, False, None
+        self._open_index, self._is_outdated, self._alone = index, False, None
         try:
             self._alone = decode_alone(inspector, index)
             self._post_alone(self._alone, post, OpenedExchange)

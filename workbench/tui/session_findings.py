@@ -37,10 +37,10 @@ class SessionFindings:
         for row in rows[equal:]:
             causes.add_row(row.findings)
         self._collected = list(rows)
-        made = causes.findings()
-        order = sorted(range(len(made)), key=lambda cause: made[cause].severity.rank)
-        self.all = [made[cause] for cause in order]
-        self._number_of_cause = sorted(range(len(made)), key=order.__getitem__)
+        findings = causes.findings()
+        order = sorted(range(len(findings)), key=lambda cause: findings[cause].severity.rank)
+        self.all = [findings[cause] for cause in order]
+        self._number_of_cause = sorted(range(len(findings)), key=order.__getitem__)
 
     def set_branch(self, index: int, row: InspectedExchange | None) -> bool:
         """Set the row of a branch that counts in place of a request, from the next ``collect`` on; None removes it.
@@ -63,8 +63,8 @@ class SessionFindings:
 
         Within a severity, findings that begin in this exchange precede carried ones.
         """
-        held = self._causes.of(exchange) if self._causes else ()
-        found = [(self._number_of_cause[cause], finding) for cause, finding in held]
+        findings = self._causes.of(exchange) if self._causes else ()
+        found = [(self._number_of_cause[cause], finding) for cause, finding in findings]
         return sorted(found, key=lambda each: (each[1].severity.rank, self.all[each[0]].exchange != exchange))
 
     def numbers_of(self, exchange: int) -> Sequence[int]:

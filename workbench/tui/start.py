@@ -51,9 +51,9 @@ def run(
             is_tour=is_tour,
             survey=survey,
         )
-        begun = app.theme
+        first_theme = app.theme
         _show(app)
-        if app.theme != begun:  # chosen in the app; an argument is for one run
+        if app.theme != first_theme:  # chosen in the app; an argument is for one run
             themes.remember(app.theme)
     finally:
         gc.enable()

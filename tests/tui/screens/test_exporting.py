@@ -65,7 +65,7 @@ async def write(d: Driver, screen: ExportScreen, name: str = "") -> None:
     if name:
         d.app.screen.put("path", name)  # type: ignore[attr-defined]
     await d.press("enter")
-    await until(d.pilot, lambda: d.app.screen is screen and screen._written and not screen._is_trying)
+    await until(d.pilot, lambda: d.app.screen is screen and screen._paths and not screen._is_trying)
 
 
 async def test_a_broken_request_says_what_to_do_first() -> None:

@@ -118,14 +118,14 @@ def _live(lines: Iterable[Line]) -> set[str]:
 
 def _compressed_history(here: _QwenPosition, history: list[JsonValue], damage: ImportDamage) -> _QwenPosition:
     """Start a new history with the client's compressed messages."""
-    heard: SharedHistory | None = None
+    so_far: SharedHistory | None = None
     calls: tuple[ToolCallIR, ...] = ()
     for number, content in enumerate(damage.objects(history, "a message of a compressed history")):
         kind = "assistant" if content.get("role") == "model" else "user"
         message = message_of({"type": kind, "message": content}, number, calls, damage)[1]
         calls = tuple(p for p in message.parts if isinstance(p, ToolCallIR)) or calls
-        heard = extend_history(heard, message)
-    return replace(here, heard=heard, calls=calls)
+        so_far = extend_history(so_far, message)
+    return replace(here, heard=so_far, calls=calls)
 
 
 def _is_asking(history: SharedHistory) -> bool:

@@ -375,8 +375,8 @@ class Course:
         asked = self._journal.pop(self._open, key)
         if asked is not None:
             token = key[0], repr(asked.token)
-            left = self._tokens[token] - 1
-            self._journal.put(self._tokens, token, left) if left else self._journal.pop(self._tokens, token)
+            number = self._tokens[token] - 1
+            self._journal.put(self._tokens, token, number) if number else self._journal.pop(self._tokens, token)
         return asked
 
     def _close(self, open_request: _OpenRequest) -> None:

@@ -149,12 +149,12 @@ def _with_name(exchange: Exchange, http: HttpRequest, method: str, name: str) ->
     server = str(exchange.meta.get(UPSTREAM) or f"{found.netloc}{found.path}")
     response = exchange.response
     session = http.headers.get(_SESSION) or (response and response.headers.get(_SESSION)) or ""
-    told = [http.method, http.url]
+    facts = [http.method, http.url]
     return replace(
         exchange,
         kind=ExchangeKind.MCP,
         request=replace(http, method=method, url=f"mcp://{quote(server, safe='')}/{quote(name, safe='')}"),
-        meta={**exchange.meta, CONNECTION: f"{server} {session}".strip(), ASKED_BY: "client", OVER_HTTP: told},
+        meta={**exchange.meta, CONNECTION: f"{server} {session}".strip(), ASKED_BY: "client", OVER_HTTP: facts},
     )
 
 

@@ -79,7 +79,7 @@ def read_messages(decoded: DecodedExchange) -> tuple[ToolMessage, ...]:
     http = decoded.exchange.request
     method = http.method if http else ""
     texts = (("request", decoded.request_text), ("response", response_message(decoded)))
-    return tuple(made for side, text in texts if (made := _read(side, method, text)))
+    return tuple(message for side, text in texts if (message := _read(side, method, text)))
 
 
 def _read(side: str, method: str, text: bytes) -> ToolMessage | None:
@@ -135,9 +135,9 @@ def _content(part: JsonValue, at: str) -> Part:
     if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
         return Text(part["text"], _others(part, "text"), Source(at, {"text": "/text"}))
     if isinstance(part, dict) and part.get("type") in ("image", "audio") and isinstance(part.get("data"), str):
-        kept = _others(part, "data", "mimeType")
+        rest = _others(part, "data", "mimeType")
         fields = {"data": "/data", "media_type": "/mimeType"}
-        return Media(part["type"], part.get("mimeType"), part["data"], extra=kept, source=Source(at, fields))
+        return Media(part["type"], part.get("mimeType"), part["data"], extra=rest, source=Source(at, fields))
     return Opaque(str(part.get("type")) if isinstance(part, dict) else "part", part, Source(at))
 
 

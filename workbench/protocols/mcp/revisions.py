@@ -178,9 +178,9 @@ def _is_told(fault: ShapeFault, message: Mapping[str, JsonValue]) -> bool:
         return False
     if fault.code != UNKNOWN_KEY:
         return True
-    meant = _known_spelling(fault)
+    spelling = _known_spelling(fault)
     parent = fault.pointer.rpartition("/")[0]
-    return bool(meant) and meant not in _object_at(message, parent)
+    return bool(spelling) and spelling not in _object_at(message, parent)
 
 
 def _known_spelling(fault: ShapeFault) -> str:
@@ -195,8 +195,8 @@ def _letters(name: str) -> str:
 def _object_at(value: JsonValue, pointer: str) -> Mapping[str, JsonValue]:
     for step in pointer.split("/")[1:]:
         key = unescape(step)
-        held = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
-        value = held.get(int(key) if isinstance(value, list) else key)
+        members = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+        value = members.get(int(key) if isinstance(value, list) else key)
     return value if isinstance(value, dict) else {}
 
 
@@ -205,11 +205,11 @@ def revisions() -> Mapping[str, Revision]:
     """Every revision by its date, the oldest first."""
     read: Any = loads(resources.protocol_file("mcp", "revisions.json") or b"{}")
     types: dict[str, Any] = {}
-    made = {}
+    by_name = {}
     for name, each in read["revisions"].items():
         types = {key: kind for key, kind in {**types, **each["types"]}.items() if kind is not None}
-        made[name] = Revision(name, each["methods"], types)
-    return made
+        by_name[name] = Revision(name, each["methods"], types)
+    return by_name
 
 
 def newest_handshake() -> Revision:

@@ -86,9 +86,9 @@ class ServerFacts:
         if method == "initialize":
             agent = agent_of(params) or self.agent
             version = result.get("protocolVersion")
-            told = version if isinstance(version, str) else ""
+            stated = version if isinstance(version, str) else ""
             changed = replace(self, client=_capabilities(params), server=_capabilities(result), place=index)
-            return replace(changed, agent=agent, version=told, instructions=_text(result.get("instructions")))
+            return replace(changed, agent=agent, version=stated, instructions=_text(result.get("instructions")))
         if method == "server/discover":
             instructions = _text(result.get("instructions"))
             return replace(self, server=_capabilities(result), instructions=instructions, place=index)

@@ -93,10 +93,10 @@ class ToolOutcome:
         """
         if is_named(name, self.tool):
             return (arguments,)
-        given = arguments if isinstance(arguments, dict) else {}
-        if not any(is_named(value, self.tool) for value in tools_in(given)):
+        members = arguments if isinstance(arguments, dict) else {}
+        if not any(is_named(value, self.tool) for value in tools_in(members)):
             return None
-        inner = [value for value in given.values() if isinstance(value, dict)]
+        inner = [value for value in members.values() if isinstance(value, dict)]
         return (inner[0] if len(inner) == 1 else {},)
 
     def is_of(self, call_id: str | None, name: str | None, arguments: JsonValue) -> bool:

@@ -333,8 +333,8 @@ def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, s
             for row in patterns.fitting(small)
             if (m := row.pattern.search(small))
         )
-        if chosen := best(found):
-            hit, row = chosen
+        if match := best(found):
+            hit, row = match
             values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
             return row.kind, by, text[slice(*hit.span())], row.source, values
     worded = [w for w in words if w.lower() in known.words]

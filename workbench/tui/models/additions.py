@@ -42,11 +42,11 @@ class AdditionEdits(NamedTuple):
 def choices(rows: Sequence[EditRow], at: int) -> list[AdditionChoice]:
     """Elements that can be added at a row, the likeliest first."""
     here = rows[at]
-    made = [AdditionChoice(RESULT, "its text")] if _call(rows, at) else []
-    made += [AdditionChoice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
+    offers = [AdditionChoice(RESULT, "its text")] if _call(rows, at) else []
+    offers += [AdditionChoice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
     if here.number:
-        made.append(AdditionChoice(TEXT, "its text"))
-    return [*made, AdditionChoice(TOOL, "its name"), AdditionChoice(PARAMETER, "name = JSON")]
+        offers.append(AdditionChoice(TEXT, "its text"))
+    return [*offers, AdditionChoice(TOOL, "its name"), AdditionChoice(PARAMETER, "name = JSON")]
 
 
 def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, addition: Addition) -> AdditionEdits:
@@ -57,8 +57,8 @@ def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, addition: Ad
     """
     if addition.choice.endswith(MESSAGE):
         following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
-        made = additions.insert_message(decoded, addition.choice.removesuffix(MESSAGE), addition.text, following)
-        return AdditionEdits(made, following or _behind([row for row in rows if row.is_message]))
+        changes = additions.insert_message(decoded, addition.choice.removesuffix(MESSAGE), addition.text, following)
+        return AdditionEdits(changes, following or _behind([row for row in rows if row.is_message]))
     if addition.choice == TOOL:
         if not addition.text.strip():
             raise LocalProtocolError("a tool needs a name")
@@ -79,8 +79,8 @@ def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, addition: Ad
 def _call(rows: Sequence[EditRow], at: int) -> str:
     """Pointer of the tool call that a row is or belongs to; "" if none."""
     here = rows[at].pointer
-    held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is ElementKind.CALL)
-    return next((pointer for pointer in held if f"{here}/".startswith(f"{pointer}/")), "")
+    calls = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is ElementKind.CALL)
+    return next((pointer for pointer in calls if f"{here}/".startswith(f"{pointer}/")), "")
 
 
 def _behind(rows: Sequence[EditRow]) -> str:

@@ -50,18 +50,18 @@ def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list
         opened: ids of the nodes whose trials are expanded, each in a row below the row of the group.
     """
     found = list[Branch]()
-    left = [(Branch(workspace.root(index)), "")]
-    while left:
-        row, inner = left.pop()
+    stack = [(Branch(workspace.root(index)), "")]
+    while stack:
+        row, inner = stack.pop()
         found.append(row)
         below = _below(workspace, row, opened)
         if len(below) == 1 and len(inner) >= DEEPEST and not (row.trials or below[0].trials):
-            left.append((below[0]._replace(stem=inner), inner))
+            stack.append((below[0]._replace(stem=inner), inner))
             continue
         for number, each in reversed(list(enumerate(below))):
             is_last = number == len(below) - 1
             stem = f"{inner}{'└─ ' if is_last else '├─ '}"
-            left.append((each._replace(stem=stem), f"{inner}{'   ' if is_last else '│  '}"))
+            stack.append((each._replace(stem=stem), f"{inner}{'   ' if is_last else '│  '}"))
     return found
 
 
@@ -73,8 +73,8 @@ def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[B
     if row.trials:
         return [Branch(child) for child in trials] if row.node.id in opened else []
     whole = tuple(node for child in trials for node in workspace.subtree(child))
-    kept = [Branch(child) for child in workspace.children(row.node) if child not in trials]
-    return [*([Branch(row.node, trials=whole)] if whole else ()), *kept]
+    branches = [Branch(child) for child in workspace.children(row.node) if child not in trials]
+    return [*([Branch(row.node, trials=whole)] if whole else ()), *branches]
 
 
 def headline(number: int, branches: Sequence[Branch], here: str) -> list[Line]:
@@ -100,12 +100,12 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     answers = [node for node in branch.trials if node.is_sent]
     accepted = sum(is_accepted(node) for node in answers)
     variants = sum(not node.is_sent for node in branch.trials)
-    told = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'response')} accepted"
+    counts = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'response')} accepted"
     return line(
         "  ",
         Span(branch.stem, "muted"),
         Span(f"{'⊟' if is_open else '⊞'} what if: ", "accent strong"),
-        told,
+        counts,
         Span(f"  enter: {'collapse' if is_open else 'expand'}", "muted"),
     )
 
@@ -152,8 +152,8 @@ def moment(node: BranchNode) -> str:
     """Time of day when the node was made, with the date unless it is today; empty for the recorded request."""
     if node.parent is None or node.compact.bare.started_at is None:
         return ""
-    made, today = time.localtime(node.compact.bare.started_at), time.localtime()
-    return time.strftime("%H:%M:%S" if made[:3] == today[:3] else "%Y-%m-%d %H:%M", made)
+    then, today = time.localtime(node.compact.bare.started_at), time.localtime()
+    return time.strftime("%H:%M:%S" if then[:3] == today[:3] else "%Y-%m-%d %H:%M", then)
 
 
 def verdict(inspector: Inspector, index: int, node: BranchNode) -> str:

@@ -32,7 +32,7 @@ class ClosureContent(PaneContent):
     def body(self, item: int, width: int) -> list[Line]:
         call = self.lines[item]
         links = [link for link in self.opened.row.tool_links if link.call_id == call.id]
-        return [*call_body(call, width), *(made for link in links for made in passage_words(link, width))]
+        return [*call_body(call, width), *(each for link in links for each in passage_words(link, width))]
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.opened.silence("no tool calls in the history or the response"), width, "muted")

@@ -119,13 +119,13 @@ def headline(pairing: Pairing, turns: Sequence[ComparedTurn], *, is_over: bool) 
     more = "" if is_over else " · comparing …"
     if not turns:
         return [title, line(Span(" nothing to compare" if is_over else f"{more[2:]}", "muted"))]
-    told = [count(len(turns), "turn")] if len(turns) > 1 else []
-    same, meant = sum(t.is_same for t in turns), sum(t.is_same_meaning and not t.is_same for t in turns)
+    parts = [count(len(turns), "turn")] if len(turns) > 1 else []
+    same, alike = sum(t.is_same for t in turns), sum(t.is_same_meaning and not t.is_same for t in turns)
     alone = sum(t.before is None or t.after is None for t in turns)
-    told += [f"{same:,} identical"] if same and len(turns) > 1 else []
-    told += [f"{meant:,} with the same meaning"] if meant and len(turns) > 1 else []
-    told += [f"{alone:,} on one side only"] if alone else []
-    facts = Span(f"   {' · '.join(told)}{more}", "muted")
+    parts += [f"{same:,} identical"] if same and len(turns) > 1 else []
+    parts += [f"{alike:,} with the same meaning"] if alike and len(turns) > 1 else []
+    parts += [f"{alone:,} on one side only"] if alone else []
+    facts = Span(f"   {' · '.join(parts)}{more}", "muted")
     parted = next((n for n, turn in enumerate(turns) if not turn.is_same), None)
     if parted is None:
         return [(*title, facts), line(Span(" = identical, byte for byte", "ok"))]
@@ -161,8 +161,8 @@ def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
     first = turn.damages[0]
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
-    meant = " · same meaning" if turn.is_same_meaning else ""
-    span = Span(f"first divergence: {damage_words(first.kind)}{meant}", style)
+    note = " · same meaning" if turn.is_same_meaning else ""
+    span = Span(f"first divergence: {damage_words(first.kind)}{note}", style)
     return line(Span(f"{sign} ", style), *_status(turn), span, Span(_where(turn, first, alone=alone), "muted"))
 
 
@@ -214,40 +214,44 @@ def damage_line(damage: Damage) -> Line:
 
 def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int) -> list[Line]:
     """Explanation of a damage, its effect on the meaning, and its places."""
-    made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
+    lines = wrap(damage.words, width, indent=4, most=6) if damage.words else []
     if damage.is_same_meaning:
-        made += wrap("same meaning: only the bytes differ", width, "info", indent=4)
+        lines += wrap("same meaning: only the bytes differ", width, "info", indent=4)
     left, right = (damage.first_was, damage.first) if turn.goes_right(damage) else (damage.first, damage.first_was)
     if left is not None or right is not None:
-        made += wrap(f"first at byte {_first_bytes(left, right, pairing)}", width, "muted", indent=4)
+        lines += wrap(f"first at byte {_first_bytes(left, right, pairing)}", width, "muted", indent=4)
     if damage.was and damage.at and damage.was != damage.at:
         moved = f"was {damage.was}" if f"{damage.was}/".startswith(f"{damage.at}/") else f"{damage.was} → {damage.at}"
-        made += wrap(moved, width, "muted", indent=4)
+        lines += wrap(moved, width, "muted", indent=4)
     if damage.further:
         more = damage.places - 1 - len(damage.further)
         others = [where for where in dict.fromkeys(damage.further) if where != (damage.at or damage.was)]
         words = ", ".join(others) + (f" and {more:,} more" if more > 0 else "")
-        made += wrap(f"also at {words}", width, "muted", indent=4, most=4) if others else []
-    return made
+        lines += wrap(f"also at {words}", width, "muted", indent=4, most=4) if others else []
+    return lines
 
 
 def _first_bytes(left: int | None, right: int | None, pairing: Pairing) -> str:
     """The first byte that differs on each side; once if both are the same."""
     if left == right:
         return f"{left:,}"
-    told = ((left, pairing.left), (right, pairing.right))
-    return ", ".join(f"{at:,} in {name}" for at, name in told if at is not None)
+    sides = ((left, pairing.left), (right, pairing.right))
+    return ", ".join(f"{at:,} in {name}" for at, name in sides if at is not None)
 
 
 def damages_title(turn: ComparedTurn | None) -> Line:
     """Number of differences, and how many of them change the meaning."""
     damages = turn.damages if turn else ()
-    meant = sum(not damage.is_same_meaning for damage in damages)
-    number = f" · {len(damages):,}" if turn and meant < len(damages) else ""
+    meaningful = sum(not damage.is_same_meaning for damage in damages)
+    number = f" · {len(damages):,}" if turn and meaningful < len(damages) else ""
     return line(
         " Differences",
         number,
-        f" · {meant:,} change the meaning" if meant > 1 else f" · {meant} changes the meaning" if meant else "",
+        f" · {meaningful:,} change the meaning"
+        if meaningful > 1
+        else f" · {meaningful} changes the meaning"
+        if meaningful
+        else "",
     )
 
 
@@ -319,14 +323,14 @@ def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[Compare
     """Events side by side; runs of identical events in one row."""
     olds, news = before.events, after.events
     keys = [[(event.name, event.data, event.id) for event in events] for events in (olds, news)]
-    made = 0
+    number = 0
     for tag, i, j, k, m in align(*keys):
         if tag == "equal":
             yield ComparedRow(RESPONSE, _same_events(i, j, k, m), (olds[i].start, olds[j - 1].end), None)
             continue
         for old, new in zip_longest(olds[i:j], news[k:m]):
-            made += 1
-            if made > MOST_ROWS:
+            number += 1
+            if number > MOST_ROWS:
                 return
             numbers = dict.fromkeys(str(event.number) for event in (old, new) if event)
             row = _differing(f"event {' – '.join(numbers)}", _event_text(old), _event_text(new))
@@ -396,8 +400,8 @@ def sides_title(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedE
     if width < 2 * LEAST_COLUMN:
         return line(" ", Span(f"- {left}", "error"), Span(f"   + {right}", "ok"))
     room = _column_width(width)
-    told = [clip(f"{name}{_sizes(one)}", room) for name, one in zip((left, right), decoded, strict=True)]
-    return line(Span(told[0], "", room + MARGIN), Span(" │ ", "muted"), Span(told[1]))
+    titles = [clip(f"{name}{_sizes(one)}", room) for name, one in zip((left, right), decoded, strict=True)]
+    return line(Span(titles[0], "", room + MARGIN), Span(" │ ", "muted"), Span(titles[1]))
 
 
 def _head(name: str, index: int | None) -> str:
@@ -444,12 +448,12 @@ def place_body(place: ComparedRow, width: int, rows: BodyRows) -> list[Line]:
     row = place.row
     if width >= 2 * LEAST_COLUMN:
         return send_answer.body(row, width, send_answer.BOTH)
-    made: list[Line] = []
-    for sign, style, side, said in (("- ", "error", "before", row.before), ("+ ", "ok", "after", row.after)):
-        if said is not None:
+    body: list[Line] = []
+    for sign, style, side, text in (("- ", "error", "before", row.before), ("+ ", "ok", "after", row.after)):
+        if text is not None:
             lines = send_answer.body(row, width - 2, side)
-            made += [line(Span(f"  {sign}" if not n else "    ", style), *each[1:]) for n, each in enumerate(lines)]
-    return made
+            body += [line(Span(f"  {sign}" if not n else "    ", style), *each[1:]) for n, each in enumerate(lines)]
+    return body
 
 
 def _both_bodies(

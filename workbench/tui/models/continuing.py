@@ -88,24 +88,24 @@ def facts(
         f"{about}{loop.tokens:,} of {limits.tokens:,} tokens" if limits.tokens else f"{about}{loop.tokens:,} tokens"
     )
     repeats = f"at most {limits.repeats} repeats of a call" if limits.repeats else "no limit on repeated calls"
-    told = f"{turns} · {tokens} · {count(len(records), 'step')} done · {repeats}"
+    text = f"{turns} · {tokens} · {count(len(records), 'step')} done · {repeats}"
     by = course_words(loop, corrections)
     return line(
-        Span(f"{running} · " if running else "", "accent"), Span(f"{by} · " if by else "", "info"), Span(told, "muted")
+        Span(f"{running} · " if running else "", "accent"), Span(f"{by} · " if by else "", "info"), Span(text, "muted")
     )
 
 
 def course_words(loop: ConversationLoop, corrections: Sequence[Correction]) -> str:
     """Number and effects of the corrections; empty if there are none."""
     policy, errors = loop.policy, loop.limits.errors
-    said = (
+    phrases = (
         "one call at a time" if policy.is_serial else "",
         f"calls read as {loop.parser}" if loop.parser else "",
         f"pause after {count(errors, 'error')}" if errors else "",
         f"{count(len(policy.closed), 'tool')} not offered" if policy.closed else "",
     )
-    told = ", ".join(filter(None, said))
-    return ": ".join(filter(None, (corrected_words(corrections), told))) if corrections else ""
+    text = ", ".join(filter(None, phrases))
+    return ": ".join(filter(None, (corrected_words(corrections), text))) if corrections else ""
 
 
 def done_line(record: StepRecord) -> Line:
@@ -166,7 +166,7 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     return line(Span("end   ", f"{style} strong"), Span(step.text, style))
 
 
-def detail(pending: Pending | None, offer: Offer | None, said: str, width: int, target: str = "") -> list[Line]:
+def detail(pending: Pending | None, offer: Offer | None, target_words: str, width: int, target: str = "") -> list[Line]:
     """Everything about a step; ``target``: name of the target that the step after a result goes to."""
     from workbench.send.loop import AnswerCall, Send
 
@@ -177,13 +177,13 @@ def detail(pending: Pending | None, offer: Offer | None, said: str, width: int, 
         return [*_call(step, width), *_result(offer, width), *_plan(step, target, width)]
     if isinstance(step, Send):
         return list(_request(step, pending, width))
-    return list(_end(step, said, width))
+    return list(_end(step, target_words, width))
 
 
 def _call(step: AnswerCall, width: int) -> Iterator[Line]:
     of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "only call in the response"
-    told = f"  {step.call.id or 'no id'} · {of}"
-    yield line(Span(step.call.name or "(no name)", "call strong"), Span(told, "muted"))
+    text = f"  {step.call.id or 'no id'} · {of}"
+    yield line(Span(step.call.name or "(no name)", "call strong"), Span(text, "muted"))
     if step.refusal:
         yield from wrap(f"✗ {step.refusal.code.value}: {step.refusal.message}", width, "error", indent=2)
         raw = step.call.raw if step.call.raw is not None else _json(step.call.input)
@@ -231,13 +231,13 @@ def result_text(result: CallResult) -> str:
 def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     going = pending.leaving.request if pending.leaving else step.request
     is_same = going.body.raw == step.request.body.raw
-    told = "everything before it is unchanged" if is_same else "as sent"
+    words = "everything before it is unchanged" if is_same else "as sent"
     what = f"new in {step.pointer}" if step.added else "the request unchanged"
-    yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in total,  {told}", "muted"))
+    yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in total,  {words}", "muted"))
     notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))
     losses = pending.leaving.losses if pending.leaving else ()
-    yield from (made for note in notes for made in wrap(f"· {note}", width, "info", indent=2))
-    yield from (made for loss in losses for made in wrap(f"! lost: {loss.what}", width, "warning", indent=2))
+    yield from (each for note in notes for each in wrap(f"· {note}", width, "info", indent=2))
+    yield from (each for loss in losses for each in wrap(f"! lost: {loss.what}", width, "warning", indent=2))
     if pending.why:
         yield from wrap(f"✗ {pending.why}", width, "error", indent=2)
     for value in step.added:
@@ -248,11 +248,11 @@ def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     yield from ((Span("  "), *row) for row in laid_out(going.body.raw, width - 2, MOST))
 
 
-def _end(step: LoopEnd, said: str, width: int) -> Iterator[Line]:
+def _end(step: LoopEnd, words: str, width: int) -> Iterator[Line]:
     yield line(Span(step.text, "strong"))
-    if said:
+    if words:
         yield ()
-        yield from wrap(said, width, indent=2, most=MOST)
+        yield from wrap(words, width, indent=2, most=MOST)
     yield ()
     if step.reason.is_limit:
         yield from wrap("L: set other limits and continue", width, "muted")

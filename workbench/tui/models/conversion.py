@@ -36,25 +36,27 @@ class ConversionView(NamedTuple):
 
 def headline(view: ConversionView) -> Line:
     """Protocols of a conversion, its losses, renamed ids and sizes."""
-    made = view.converted
-    losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("no loss", "ok")
+    converted = view.converted
+    losses = Span(count(len(converted.losses), "loss"), "warning") if converted.losses else Span("no loss", "ok")
     return line(
         Span(f" {view.side.capitalize()} {view.exchange + 1}", "strong"),
-        Span(f"   {view.source} → {made.protocol}   ", "muted"),
+        Span(f"   {view.source} → {converted.protocol}   ", "muted"),
         losses,
-        Span(f" · {count(len(made.ids), 'id')} renamed" if made.ids else "", "info"),
-        Span(" · identical" if made.body == view.body else "", "ok"),
-        Span(f" · {size(len(view.body))} → {size(len(made.body))}", "muted"),
+        Span(f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else "", "info"),
+        Span(" · identical" if converted.body == view.body else "", "ok"),
+        Span(f" · {size(len(view.body))} → {size(len(converted.body))}", "muted"),
     )
 
 
 def target_title(view: ConversionView, *, has_other: bool = False) -> Line:
     """Title of the converted body. ``has_other``: the original has no room beside it, and comes by a key."""
-    made = view.converted
+    converted = view.converted
     if has_other:
-        return line(f" {made.protocol} ", Span("· tab: the original ", "muted"))
-    opened = " · decoded events of a binary stream" if view.read != made.body else ""
-    return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
+        return line(f" {converted.protocol} ", Span("· tab: the original ", "muted"))
+    opened = " · decoded events of a binary stream" if view.read != converted.body else ""
+    return line(
+        f" {converted.protocol} ", Span(f"{converted.path}{opened}{' ' if converted.path or opened else ''}", "muted")
+    )
 
 
 def readable(body: bytes, content_type: str) -> bytes:
@@ -69,29 +71,29 @@ def readable(body: bytes, content_type: str) -> bytes:
 
 def file_name(view: ConversionView) -> str:
     """Suggested name for a file of the converted body."""
-    made = view.converted
-    kind = made.content_type.partition(";")[0]
+    converted = view.converted
+    kind = converted.content_type.partition(";")[0]
     ends = {"application/json": "json", "text/event-stream": "sse", "application/x-ndjson": "ndjson"}
-    return f"{view.side}-{view.exchange + 1}.{made.protocol}.{ends.get(kind, 'bin')}"
+    return f"{view.side}-{view.exchange + 1}.{converted.protocol}.{ends.get(kind, 'bin')}"
 
 
-def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:
+def choices(targets: tuple[str, ...], current: str, width: int) -> Line:
     """The protocols, the chosen one marked and visible."""
-    at = targets.index(chosen)
+    at = targets.index(current)
     first = 0
     while first < at and sum(len(name) + 2 for name in targets[first : at + 1]) > width - 4:
         first += 1
     spans = [Span(" …" if first else " ", "muted")]
     for name in targets[first:]:
-        is_chosen = name == chosen
+        is_chosen = name == current
         spans += [Span(f"▸{name}" if is_chosen else f" {name}", "tab strong" if is_chosen else "muted"), Span(" ")]
     return tuple(spans)
 
 
 def loss_body(loss: Loss, width: int) -> list[Line]:
     """Replacement of a loss; before it the text of its line if that line is cut."""
-    told = wrap(loss.instead, width, "info", indent=2, most=8)
+    lines = wrap(loss.instead, width, "info", indent=2, most=8)
     if cells(plain(loss_line(loss))) <= width:
-        return told
+        return lines
     what = wrap(loss.what, width, "strong", indent=2, most=8) if cells(loss.what) + 2 > width else []
-    return [*what, *wrap(loss.pointer, width, "muted", indent=2, most=8), *told]
+    return [*what, *wrap(loss.pointer, width, "muted", indent=2, most=8), *lines]

@@ -125,18 +125,18 @@ def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
     margin = line(Span(f"{number} ", "muted", -(digits + 1)), Span(f"{'  ' * row.depth}{sign} "))
     style = STYLES.get(element.kind, "")
     if not element.pointer:
-        told = line(Span(element.label, "strong"), Span(f"  {size(len(value))}", "muted"))
+        text = line(Span(element.label, "strong"), Span(f"  {size(len(value))}", "muted"))
     elif element.kind is ElementKind.PARAMETER:
-        told = line(Span(element.label, "key"), Span(f"  {from_bytes(value[:MOST_SHOWN])}", "muted", is_bytes=True))
+        text = line(Span(element.label, "key"), Span(f"  {from_bytes(value[:MOST_SHOWN])}", "muted", is_bytes=True))
     elif element.kind is ElementKind.MESSAGE:
-        told = line(Span(element.label or "message", "role"))
+        text = line(Span(element.label or "message", "role"))
     else:
-        told = line(
+        text = line(
             Span(f"{element.kind} ", style, max(10, len(element.kind) + 1)),
             Span("" if element.kind is ElementKind.SYSTEM else f"{element.label}  "),
             Span(from_bytes(value[:MOST_SHOWN]), "muted", is_bytes=True),
         )
-    return (*mark, *margin, *told)
+    return (*mark, *margin, *text)
 
 
 def mark_of(worst: str, *, is_changed: bool) -> Line:
@@ -145,7 +145,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: BranchNode, study: EditStudy | None, said: Span, width: int) -> list[Line]:
+def headline(number: int, node: BranchNode, study: EditStudy | None, notice: Span, width: int) -> list[Line]:
     """Header of the edit screen: request and branch, contract and verdict, and a notice if there is one.
 
     Args:
@@ -156,7 +156,7 @@ def headline(number: int, node: BranchNode, study: EditStudy | None, said: Span,
     used = sum(cells(span.text) for span in first)
     if used + len(PROMISE) + 3 <= width:
         first = (*first, Span(f"{PROMISE} ", "ok", used - width))
-    return [first, verdict_line(study), *([line(said)] if said.text else [])]
+    return [first, verdict_line(study), *([line(notice)] if notice.text else [])]
 
 
 def where(node: BranchNode) -> Line:
@@ -171,13 +171,13 @@ def verdict_line(study: EditStudy | None) -> Line:
     """The contract, its verdict with the rule behind it, and the size of the changes."""
     if study is None:
         return line(Span(" checking …", "muted"))
-    told, loose = study.told, len(study.meant.unbound)
-    sign, style = REQUEST_SIGNS[told.verdict.value]
-    why = f" · {told.finding.rule}" if told.finding else ""
+    row, loose = study.told, len(study.meant.unbound)
+    sign, style = REQUEST_SIGNS[row.verdict.value]
+    why = f" · {row.finding.rule}" if row.finding else ""
     problem = study.meant.problem
     return line(
         Span(f" contract {study.contract} ", "muted"),
-        Span(f"{sign} {told.verdict}{why}", f"{style} strong"),
+        Span(f"{sign} {row.verdict}{why}", f"{style} strong"),
         Span(f" · ✗ {clip(problem, 80)}" if problem else "", "error"),
         Span(f" · ! {count(loose, 'signature')} unbound" if loose else "", "warning"),
         Span(f" · {changed_words(study)}", "muted"),

@@ -139,17 +139,19 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
     recorded = detail.decoded.exchange.request or HttpRequest()
     if request.url == recorded.url:
         label = contract or detail.contract.label
-        meant = assess(inspector, index, request, provider=label)
+        assessment = assess(inspector, index, request, provider=label)
     else:
         label = contract
-        meant = _meant_elsewhere(inspector, index, request, contract)
-    trial = meant.trial
+        assessment = _meant_elsewhere(inspector, index, request, contract)
+    trial = assessment.trial
     return EditStudy(
         request=request,
         contract=trial.contract.label if trial else label,
-        meant=meant,
-        places=Places(meant.difference),
-        told=_contract_result(trial) if trial else MatrixRow(label, label, "", Verdict.UNKNOWN, note=meant.problem),
+        meant=assessment,
+        places=Places(assessment.difference),
+        told=_contract_result(trial)
+        if trial
+        else MatrixRow(label, label, "", Verdict.UNKNOWN, note=assessment.problem),
         is_changed=request != recorded,
         elements=elements_of(trial.decoded) if trial else (),
     )

@@ -78,9 +78,9 @@ def made_lines(result: ExportResult, width: int) -> list[Line]:
     files = result.files
     if "" not in files:
         lines += [line(Span(f"  {name}  ", "strong"), Span(size(len(data)), "muted")) for name, data in files.items()]
-    shown = next((name for name in files if name.endswith(".py")), next(iter(files), ""))
-    data = files.get(shown, b"")
-    head = f" {shown} " if shown else f" {size(len(data))} "
+    first_name = next((name for name in files if name.endswith(".py")), next(iter(files), ""))
+    data = files.get(first_name, b"")
+    head = f" {first_name} " if first_name else f" {size(len(data))} "
     lines += [line(Span(f"──{head}".ljust(max(4, width - 1), "─"), "muted"))]
     return [*lines, *_text(data, width)]
 
@@ -113,12 +113,12 @@ def written_lines(paths: Sequence[Path], proof: ExportProof | None, is_trying: b
         return [*lines, BLANK]
     for run in proof.runs:
         is_red = bool(run.failed)
-        told = (
+        words = (
             f"{run.failed} of {count(run.failed + run.passed, 'test')} fail" if is_red else f"{run.passed} tests pass"
         )
         sign, word, style = ("✗", "red", "error") if is_red else ("✓", "green", "ok")
         lines.append(
-            line(Span(f"  {sign} {word:<6}", style), f"on the {_ON.get(run.on, run.on)}: {run.problem or told}")
+            line(Span(f"  {sign} {word:<6}", style), f"on the {_ON.get(run.on, run.on)}: {run.problem or words}")
         )
         for text in run.lines:
             lines += wrap(text, width, "muted", indent=6, most=3)

@@ -195,9 +195,9 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     if isinstance(repairs, str):
         return labelled_lines("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
-    made = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
+    lines = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
     others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {CHECKED}"
-    return made + wrap(others, width, "muted", indent=LABEL if width >= ROOMY else HANG)
+    return lines + wrap(others, width, "muted", indent=LABEL if width >= ROOMY else HANG)
 
 
 def labelled_lines(
@@ -211,9 +211,9 @@ def labelled_lines(
         (begun, *_), *more = wrap(f"{label}  {text}", width - HANG, style, most=most)
         first = line(Span(f"  {label}", "muted"), begun._replace(text=begun.text[len(label) :]))
         return [first, *(line(Span("", "", HANG), *words) for words in more)]
-    told = wrap(text, width - LABEL, style, most=most)
-    told = link_addresses(told, text) if has_links else told
-    return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
+    lines = wrap(text, width - LABEL, style, most=most)
+    lines = link_addresses(lines, text) if has_links else lines
+    return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(lines)]
 
 
 def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
@@ -244,14 +244,14 @@ MOST_OFFERS = 6
 """Repairs listed at once; the list moves with the shown one."""
 
 
-def offer_lines(repair_offers: Sequence[RepairOffer], shown: int, width: int) -> list[Line]:
+def offer_lines(repair_offers: Sequence[RepairOffer], current: int, width: int) -> list[Line]:
     """The repairs of a finding, one a line, the shown one marked."""
-    first = max(0, min(shown - MOST_OFFERS // 2, len(repair_offers) - MOST_OFFERS))
-    made = []
+    first = max(0, min(current - MOST_OFFERS // 2, len(repair_offers) - MOST_OFFERS))
+    lines = []
     for number, each in enumerate(repair_offers[first : first + MOST_OFFERS], first):
-        is_shown = number == shown
+        is_shown = number == current
         sign = effect(each)[0]
-        made.append(
+        lines.append(
             line(
                 Span(" ▸" if is_shown else "  ", "accent"),
                 Span(f"{number + 1} ", "accent"),
@@ -259,4 +259,4 @@ def offer_lines(repair_offers: Sequence[RepairOffer], shown: int, width: int) ->
                 Span(f" {clip(visible(each.repair.title), max(8, width - 8))}", "strong" if is_shown else ""),
             )
         )
-    return made
+    return lines

@@ -73,14 +73,16 @@ def filter_lines(width: int) -> list[Line]:
     """Forms of an expression, then every key with an example."""
     from workbench.filters import ANY, FORMS, KEYS
 
-    made = [line(Span("filter: expressions", "role"))]
+    lines = [line(Span("filter: expressions", "role"))]
     for example, says in (("a word", f"in {ANY}"), *FORMS):
-        made += _entry(example, says, _FORMS, width)
-    made += [BLANK, line(Span("filter: keys", "role"))]
+        lines += _entry(example, says, _FORMS, width)
+    lines += [BLANK, line(Span("filter: keys", "role"))]
     for key in KEYS:
         choices = f": {', '.join(key.choices)}" if key.choices else ""
-        made += _entry(key.example, key.says + choices + (" (slower: reads each exchange)" * key.is_deep), _KEYS, width)
-    return made
+        lines += _entry(
+            key.example, key.says + choices + (" (slower: reads each exchange)" * key.is_deep), _KEYS, width
+        )
+    return lines
 
 
 def _entry(example: str, says: str, columns: int, width: int) -> list[Line]:

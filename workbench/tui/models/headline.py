@@ -44,8 +44,8 @@ def headline(
     promise = f"{mode} · {key} · {TOOLS}" if width >= LEAST else f"{mode} · {key}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     forms = _facts(row) if row else [""]
-    told = [" · ".join(f for f in (goes_to, progress, form) if f) for form in forms]
-    word = next((words for words in told if cells(words) + 2 <= width), told[-1])
+    variants = [" · ".join(f for f in (goes_to, progress, form) if f) for form in forms]
+    word = next((words for words in variants if cells(words) + 2 <= width), variants[-1])
     facts = line(Span(f" {word or 'no exchange open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
@@ -89,8 +89,8 @@ def mode_words(state: SessionState, *, is_following: bool = False) -> str:
 
 def upstream_of(state: SessionState, summary: Summary | None = None) -> str:
     """The host that a live recording forwards to: that of an exchange, else of the newest; "" for a replay."""
-    shown = summary or (state.summaries[-1] if state.summaries else None)
-    return shown.url.partition("://")[2].partition("/")[0] if state.is_live and shown else ""
+    newest = summary or (state.summaries[-1] if state.summaries else None)
+    return newest.url.partition("://")[2].partition("/")[0] if state.is_live and newest else ""
 
 
 def key_words(state: SessionState) -> str:

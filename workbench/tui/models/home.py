@@ -84,7 +84,7 @@ def item_line(
     story: SessionSummary | None,
     width: int,
     now: float,
-    held: int = 0,
+    pause_count: int = 0,
     *,
     has_ages: bool = True,
     longest: int = 1000,
@@ -100,7 +100,9 @@ def item_line(
     ages = _AGE if has_ages else 0
     room = width - ages - _VERDICT
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -ages)
-    sign = Span(f" {pauses.SIGN} {held} paused", "warning strong", _VERDICT) if held else _sign(item, story)
+    sign = (
+        Span(f" {pauses.SIGN} {pause_count} paused", "warning strong", _VERDICT) if pause_count else _sign(item, story)
+    )
     if width < LEAST:
         return line(Span(f"{sign.text[1:2]} ", sign.style), _name(item, width - 2))
     if width < ROOMY:
@@ -149,23 +151,23 @@ def item_body(
     if not is_here and width < HUGE:
         return [line("  ", Span(story.text if story.severity or not about else about.partition("\n")[0], "muted"))]
     if is_short:
-        told = story.text if story.severity or not about else about.partition("\n")[0]
+        words = story.text if story.severity or not about else about.partition("\n")[0]
         return [
-            *wrap(told, width, story.severity, indent=2, most=_MOST_SHORT),
+            *wrap(words, width, story.severity, indent=2, most=_MOST_SHORT),
             *wrap(where, width, "muted", indent=2, most=1),
         ]
     if width < LEAST:
         about = about.partition("\n")[0]
     elif width >= HUGE:
         about = about.replace("\n", " · ")
-    made = (
+    lines = (
         wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
         if is_here and (is_cut or width < HUGE)
         else []
     )
     for text in (about, _facts(item, story) if is_here and width < HUGE else "", where):
-        made += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
-    return made
+        lines += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
+    return lines
 
 
 def _facts(item: SessionItem, story: SessionSummary) -> str:
@@ -179,9 +181,9 @@ def held_lines(paused_sides: Sequence[PausedSide], width: int, now: float) -> li
         return []
     first = pauses.first_to_decide(paused_sides)
     many = f"{len(paused_sides)} paused, first: " if len(paused_sides) > 1 else ""
-    said = f"{pauses.SIGN} {many}{first.side} paused for {pauses.clock(now - first.since)}: {first.why}"
+    text = f"{pauses.SIGN} {many}{first.side} paused for {pauses.clock(now - first.since)}: {first.why}"
     way = "enter: open the session, then P: decide"
-    return wrap(f"{said} · {pauses.patience(first, now).text} · {way}", width, "warning", indent=2, most=_MOST_LINES)
+    return wrap(f"{text} · {pauses.patience(first, now).text} · {way}", width, "warning", indent=2, most=_MOST_LINES)
 
 
 def note_lines(note: str, width: int) -> list[Line]:

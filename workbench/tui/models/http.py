@@ -140,10 +140,10 @@ def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
         ("bodies", _bodies(exchange_view)),
         ("redacted before it was stored", _redactions(exchange)),
     ):
-        made = list(rows)
-        if made:
+        body = list(rows)
+        if body:
             yield HttpRow("", title)
-            yield from made
+            yield from body
 
 
 def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse]]:
@@ -165,8 +165,8 @@ def _exchange(exchange: Exchange) -> Iterator[HttpRow]:
         yield HttpRow(request.method or "(no method)", request.url, "strong", REQUEST, request.http_version)
     if response:
         style = "error" if response.status >= 400 else "ok"
-        said = f"{response.status or 'no status'} {response.reason}".rstrip()
-        yield HttpRow(response.http_version or "status", said, style, RESPONSE)
+        status = f"{response.status or 'no status'} {response.reason}".rstrip()
+        yield HttpRow(response.http_version or "status", status, style, RESPONSE)
     if (request or response) and exchange.state != "complete":
         yield HttpRow("state", str(exchange.state), "warning")
     if exchange.frames:
@@ -238,10 +238,10 @@ def _as_sent(http: HttpRequest | HttpResponse, limit: headers.Limit) -> str:
 def limit_words(limit: headers.Limit, now: float | None) -> str:
     """``3,999 of 4,000 left · [==        ] 20 % used · resets in 5 s``."""
     used = limit.used
-    left = f"{_with_separators(limit.remaining or '?')} of {_with_separators(limit.limit or '?')} left"
+    remaining = f"{_with_separators(limit.remaining or '?')} of {_with_separators(limit.limit or '?')} left"
     wait = headers.wait(limit.reset, now)
     facts = (
-        left if limit.remaining or limit.limit else "",
+        remaining if limit.remaining or limit.limit else "",
         "" if used is None else f"[{'=' * round(used * 10):<10}] {used * 100:.0f} % used",
         limit.status,
         f"resets {limit.reset if wait is None else 'in ' + duration(wait)}" if limit.reset else "",

@@ -41,37 +41,37 @@ def name_width(width: int) -> int:
     return NAME if width >= ROOMY else NARROW_NAME
 
 
-def visible_targets(columns: int, chosen: int, width: int) -> range:
+def visible_targets(columns: int, current: int, width: int) -> range:
     """The visible targets, the chosen one among them."""
     most = max(1, (width - name_width(width)) // CELL)
-    first = max(0, min(chosen - most + 1, columns - most))
+    first = max(0, min(current - most + 1, columns - most))
     return range(first, min(columns, first + most))
 
 
-def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
+def heads(columns: Sequence[LabColumn], current: int, width: int) -> list[Line]:
     """Two lines above the matrix: the targets, and their protocols."""
-    shown = visible_targets(len(columns), chosen, width)
-    more = len(columns) - len(shown)
+    visible = visible_targets(len(columns), current, width)
+    more = len(columns) - len(visible)
     first = name_width(width)
     names = [Span("  probe", "muted", first + 2)]
     how = [Span("", "", first + 2)]
-    for n in shown:
+    for n in visible:
         subject = columns[n].subject
-        name = f"{'▸' if n == chosen else ' '}{subject.target.name}"
-        names += [Span(name, "tab" if n == chosen else "strong", CELL - 1), Span(" ")]
+        name = f"{'▸' if n == current else ' '}{subject.target.name}"
+        names += [Span(name, "tab" if n == current else "strong", CELL - 1), Span(" ")]
         how += [Span(f" {subject.protocol}", "muted", CELL)]
-    room = width - first - CELL * len(shown)
+    room = width - first - CELL * len(visible)
     names.append(Span(f"+{more}" if more else "what it measures" if room >= LEAST_TITLE else "", "muted"))
     return [tuple(names), tuple(how)]
 
 
-def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: int, *, is_marked: bool) -> Line:
+def row(probe: Probe, cells: Sequence[Line], visible: range, current: int, width: int, *, is_marked: bool) -> Line:
     """A probe and its verdict at each target."""
     mark = Span("[x] " if is_marked else "[ ] ", "accent strong" if is_marked else "muted")
     spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - len(mark.text))]
-    for n, cell in zip(shown, cells, strict=True):
-        spans += (Span(s.text, f"{s.style} lit", s.width) if n == chosen else s for s in cell)
-    if width - name_width(width) - CELL * len(shown) >= LEAST_TITLE:
+    for n, cell in zip(visible, cells, strict=True):
+        spans += (Span(s.text, f"{s.style} lit", s.width) if n == current else s for s in cell)
+    if width - name_width(width) - CELL * len(visible) >= LEAST_TITLE:
         spans.append(Span(probe.title, "muted"))
     return tuple(spans)
 
@@ -86,11 +86,11 @@ def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str =
     word = "unclear" if result.outcome.value == "inconclusive" else result.outcome.value
     share = f" {result.passes}/{result.n}" if result.n else ""
     age = " " if is_fresh else f" · {ago(now - result.at)}"
-    told = f"{word}{share}"
+    text = f"{word}{share}"
     return (
         Span(f"{sign} ", style),
-        Span(told, style if is_fresh else "", len(told)),
-        Span(age, "muted", CELL - 2 - len(told)),
+        Span(text, style if is_fresh else "", len(text)),
+        Span(age, "muted", CELL - 2 - len(text)),
     )
 
 
@@ -149,12 +149,13 @@ def going_on(run: ColumnRun, waiting: int, *, is_stopping: bool) -> Line:
     )
 
 
-def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
+def question(target: Target, requests: str, model: str, *, is_set: bool) -> str:
     """Question asked before requests go to a real endpoint."""
     key = f"with the key in ${target.key_variable}" if target.key_variable else "without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
     host = urlsplit(target.url).netloc
-    return f"{told[:1].upper()}{told[1:]} go to {host} ({model}) {key}. They may cost money. Tools are never run."
+    start = f"{requests[:1].upper()}{requests[1:]}"
+    return f"{start} go to {host} ({model}) {key}. They may cost money. Tools are never run."
 
 
 # One verdict.
@@ -164,23 +165,23 @@ def verdict_lines(
     probe: Probe, column: LabColumn | None, result: ProbeResult | None, shown_by: Sequence[Exchange], width: int
 ) -> list[Line]:
     """Everything about one verdict."""
-    made = wrap(f"{probe.name}: {probe.title}", width, "strong")
+    lines = wrap(f"{probe.name}: {probe.title}", width, "strong")
     if column is None or result is None:
-        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} per sample", width, "muted")]
+        return [*lines, *wrap(f"not run yet; {estimate((probe,), 1)} per sample", width, "muted")]
     sign, style = PROBE_SIGNS[result.outcome.value]
     low, high = result.interval
     share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing measured"
     sure = f" · 95 % interval {low:.0%}–{high:.0%}" if result.n else ""
     failed = f" · {result.unmeasured} not measured" if result.unmeasured and result.n else ""
-    made.append(line(Span(f"{sign} {result.outcome.value}  ", f"{style} strong"), Span(f"{share}{failed}{sure}", "")))
-    made += wrap(result.words, width, style if style != "muted" else "")
+    lines.append(line(Span(f"{sign} {result.outcome.value}  ", f"{style} strong"), Span(f"{share}{failed}{sure}", "")))
+    lines += wrap(result.words, width, style if style != "muted" else "")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
-    kept = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange saved"
-    made += labelled_lines("kept", f"{kept} · {when}", width, "muted")
-    made += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
+    evidence = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange saved"
+    lines += labelled_lines("kept", f"{evidence} · {when}", width, "muted")
+    lines += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
-        made += labelled_lines("" if n else "learned", f"{name}: {fact_words(value)}", width)
-    return made
+        lines += labelled_lines("" if n else "learned", f"{name}: {fact_words(value)}", width)
+    return lines
 
 
 def _exchange_line(exchange: Exchange, number: int) -> Line:
@@ -248,20 +249,20 @@ def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
 
 
 def _profile_foot(column: LabColumn, width: int) -> Iterator[Line]:
-    kept, last = column.kept, column.last
-    if kept is None:
+    saved, last = column.kept, column.last
+    if saved is None:
         return
     yield ()
     if last is None:
         yield from wrap("the first profile of this target", width, "muted")
     else:
-        yield from _changes(last, kept.profile, width)
-    for change in kept.drift:
+        yield from _changes(last, saved.profile, width)
+    for change in saved.drift:
         yield from wrap(f"! drift: {change}", width, "warning")
-    if kept.trouble:
-        yield from wrap(f"✗ not saved: {kept.trouble}", width, "error")
-    elif kept.profile.evidence:
-        yield from wrap(f"saved; its exchanges are in {kept.profile.evidence}", width, "muted")
+    if saved.trouble:
+        yield from wrap(f"✗ not saved: {saved.trouble}", width, "error")
+    elif saved.profile.evidence:
+        yield from wrap(f"saved; its exchanges are in {saved.profile.evidence}", width, "muted")
 
 
 def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) -> Iterator[Line]:

@@ -93,8 +93,8 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
     """Number of the exchange and of its calls."""
     in_text = sum(s.found is not None for s in subjects)
     apart = "" if not in_text else ", in text" if in_text == len(subjects) else f", {in_text:,} of them in text"
-    told = f"   {count(len(subjects), 'call')}{apart}"
-    return line(Span(f" Arguments of exchange {number}", "strong"), Span(told, "muted"))
+    text = f"   {count(len(subjects), 'call')}{apart}"
+    return line(Span(f" Arguments of exchange {number}", "strong"), Span(text, "muted"))
 
 
 def subject_line(subject: LadderCall, ladder_rungs: Sequence[LadderRung] | None) -> Line:
@@ -167,15 +167,15 @@ def _meaning(rung: LadderRung) -> tuple[str, str, str]:
 def rung_body(rung: LadderRung, width: int) -> list[Line]:
     """Arguments before and after a rung, differences marked; for a refusal the error that the model gets."""
     _, _, meaning = _meaning(rung)
-    told = wrap(meaning, width, "muted", indent=4) if cells(meaning) + RUNG + 2 > width else []
-    return told + _values(rung, width)
+    lines = wrap(meaning, width, "muted", indent=4) if cells(meaning) + RUNG + 2 > width else []
+    return lines + _values(rung, width)
 
 
 def _values(rung: LadderRung, width: int) -> list[Line]:
     if rung.name == "refused":
-        told = _laid_out(rung.after)
+        lines = _laid_out(rung.after)
         was = [*_side("  ", _text(rung.before), (0, 0), "string", "", width)] if rung.before is not None else []
-        return [*was, *(line for text in told for line in wrap(text, width, "info", indent=4, most=LINES))]
+        return [*was, *(line for text in lines for line in wrap(text, width, "info", indent=4, most=LINES))]
     if rung.name in ("strict", "typed"):
         return _read(rung, width)
     if rung.before == rung.after:
@@ -219,19 +219,19 @@ def _laid_out(value: JsonValue) -> list[str]:
 def _side(sign: str, text: str, differs: tuple[int, int], style: str, mark: str, width: int) -> Iterator[Line]:
     """A text in rows, with its differing part marked; a long text begins shortly before the difference."""
     start = max(0, differs[0] - CONTEXT) if len(text) > MOST else 0
-    at, end, made = start, min(len(text), start + MOST), 0
-    while at < end and made < LINES:
+    at, end, count = start, min(len(text), start + MOST), 0
+    while at < end and count < LINES:
         stop = min(end, at + max(8, width - 4))
         while cells(text[at:stop]) > max(8, width - 4):
             stop -= 1
         yield line(
-            Span("    " if made else f"  {sign}", style),
+            Span("    " if count else f"  {sign}", style),
             *(
                 Span(text[a:b].replace("\n", "⏎"), f"{style} {mark}" if marked and mark else style)
                 for a, b, marked in _pieces(at, stop, differs)
             ),
         )
-        at, made = max(stop, at + 1), made + 1
+        at, count = max(stop, at + 1), count + 1
     if at < len(text):
         yield line(Span(f"    … {len(text) - at:,} more characters", "muted"))
 

@@ -41,17 +41,17 @@ def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
     """The rules that may explain a text, the most likely first."""
     from workbench.contracts import error_text_lines
 
-    made = []
+    rows = []
     for match in matches:
         where = f", {match.where}" if match.where else ""
         _, *rest = error_text_lines.match_lines(match, 10_000)
-        said = f"{'a guess, ' if match.is_guess else ''}from {match.provider}{where}" + (
+        origin = f"{'a guess, ' if match.is_guess else ''}from {match.provider}{where}" + (
             f" with status {match.status}" if match.status else ""
         )
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"
-        made.append(RuleMatch(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
-    return _merge(made)
+        rows.append(RuleMatch(name, f"{match.when}: {origin}" if match.when else origin, tuple(rest), page))
+    return _merge(rows)
 
 
 def _merge(rule_matches: Sequence[RuleMatch]) -> list[RuleMatch]:
@@ -77,12 +77,12 @@ def known_line(rule_match: RuleMatch, width: int) -> Line:
 
 def known_body(rule_match: RuleMatch, width: int) -> list[Line]:
     """Further lines of a rule: what to look for, how to record it, sources; in a narrow list first what it says."""
-    made = wrap(rule_match.said, width, "muted", indent=2) if width < ROOMY else []
+    lines = wrap(rule_match.said, width, "muted", indent=2) if width < ROOMY else []
     for text in rule_match.text:
         bare = text.lstrip(" ")
         style = "" if text.startswith(" ") else "accent"
-        made += _hanging(bare, width, style, 2 + len(text) - len(bare)) if bare else []
-    return made
+        lines += _hanging(bare, width, style, 2 + len(text) - len(bare)) if bare else []
+    return lines
 
 
 def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
@@ -95,4 +95,4 @@ def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
 def nothing(has_text: bool, is_known: bool, width: int) -> list[Line]:
     """Text shown if no rule matches."""
     texts = UNKNOWN if has_text and is_known else ("searching …",)
-    return [made for n, text in enumerate(texts) for made in wrap(text, width, "" if n else "strong")]
+    return [each for n, text in enumerate(texts) for each in wrap(text, width, "" if n else "strong")]

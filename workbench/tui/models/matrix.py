@@ -103,12 +103,12 @@ def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:
     """Details of a contract: the provider's response, every finding, losses of the conversion."""
     first = row.finding
     ordered = ([first] if first else []) + [f for f in row.findings if f is not first]
-    made = [_finding(row, f, is_answer=f is first and row.refusal is not None) for f in ordered]
+    rows = [_finding(row, f, is_answer=f is first and row.refusal is not None) for f in ordered]
     if row.note and row.verdict != "unknown":
-        made.append(
+        rows.append(
             DialectRow(line(Span("· ", "info"), Span("note    ", "info"), Span(row.note, "muted")), ((row.note, ""),))
         )
-    return (*made, *map(_loss, row.losses))
+    return (*rows, *map(_loss, row.losses))
 
 
 def _finding(row: MatrixRow, finding: Finding, *, is_answer: bool) -> DialectRow:

@@ -113,25 +113,25 @@ def of_turns(session: int, costs: Costs) -> list[ChartRow]:
 
 def of_sessions(session_metrics: Sequence[SessionMetrics]) -> list[ChartRow]:
     """A row for each session; for an unreadable one, the reason."""
-    made = []
+    rows = []
     for number, one in enumerate(session_metrics):
         turns = one.costs.turns
         summed = tuple(sum(tokens) for tokens in zip(*map(_tokens, turns), strict=True)) or (0,) * len(PARTS)
         cached = sum(turn.cache_read for turn in turns)
         counted = all(turn.is_counted for turn in turns)
-        made.append(
+        rows.append(
             ChartRow(one.path.stem, summed, cached, one.costs.dollars, counted, session=number, trouble=one.trouble)
         )
-    return made
+    return rows
 
 
 def of_groups(groups: dict[str, Counts]) -> list[ChartRow]:
     """A heading for each group, followed by its rates."""
-    made = []
+    rows = []
     for name, counts in groups.items():
-        made.append(ChartRow(name or "(not known)", group=counts))
-        made += (ChartRow(rate.name, group=counts, rate=rate) for rate in RATES)
-    return made
+        rows.append(ChartRow(name or "(not known)", group=counts))
+        rows += (ChartRow(rate.name, group=counts, rate=rate) for rate in RATES)
+    return rows
 
 
 def _tokens(turn: TurnCost) -> tuple[int, ...]:
@@ -157,23 +157,23 @@ def _lengths(tokens: Sequence[int], room: int) -> list[int]:
     whole = sum(tokens)
     if not whole or not room:
         return [0] * len(tokens)
-    made = [max(1, round(room * n / whole)) if n else 0 for n in tokens]
-    while sum(made) > room:
-        longest = max(made)
-        least = min((k for k in range(len(made)) if made[k]), key=lambda k: tokens[k])
-        made[made.index(longest) if longest > 1 else least] -= 1
-    while sum(made) < room:
-        made[max(range(len(tokens)), key=lambda k: tokens[k])] += 1
-    return made
+    lengths = [max(1, round(room * n / whole)) if n else 0 for n in tokens]
+    while sum(lengths) > room:
+        longest = max(lengths)
+        least = min((k for k in range(len(lengths)) if lengths[k]), key=lambda k: tokens[k])
+        lengths[lengths.index(longest) if longest > 1 else least] -= 1
+    while sum(lengths) < room:
+        lengths[max(range(len(tokens)), key=lambda k: tokens[k])] += 1
+    return lengths
 
 
 def _cut(spans: Sequence[Span], at: int, width: int) -> Line:
     """The bar with the cache mark in one of its columns."""
     text = [(char, span.style) for span in spans for char in span.text]
-    made = [Span(char, style) for char, style in text]
-    made[at] = Span(CACHED, "strong")
-    rest = width - len(made)
-    return (*made, Span("", "", rest)) if rest > 0 else tuple(made)
+    cut_spans = [Span(char, style) for char, style in text]
+    cut_spans[at] = Span(CACHED, "strong")
+    rest = width - len(cut_spans)
+    return (*cut_spans, Span("", "", rest)) if rest > 0 else tuple(cut_spans)
 
 
 def plain_bar(share: float, width: int, style: str) -> Line:
@@ -195,11 +195,11 @@ def legend(view: str, width: int) -> list[Line]:
 
 def _fill(pieces: Sequence[Line], width: int) -> list[Line]:
     """Pieces one after the other on lines; none is broken."""
-    made: list[Line] = [()]
+    lines: list[Line] = [()]
     for piece in pieces:
-        fits = cells(plain(made[-1])) + cells(plain(piece)) <= width
-        made = [*made[:-1], (*made[-1], *piece)] if fits else [*made, piece]
-    return made
+        fits = cells(plain(lines[-1])) + cells(plain(piece)) <= width
+        lines = [*lines[:-1], (*lines[-1], *piece)] if fits else [*lines, piece]
+    return lines
 
 
 # Rows.
@@ -285,9 +285,9 @@ def _rate_row(item: ChartRow, rate: Rate, counts: Counts, width: int) -> Line:
 
 def _group_row(name: str, counts: Counts) -> Line:
     sign = "~" if counts.estimated else ""
-    told = f"{count(counts.exchanges, 'exchange')} · {count(counts.calls, 'call')} · {sign}{counts.prompt:,} tokens in"
+    text = f"{count(counts.exchanges, 'exchange')} · {count(counts.calls, 'call')} · {sign}{counts.prompt:,} tokens in"
     cost = f" · {money(counts.dollars)}" if counts.dollars else ""
-    return line(Span(f"{name}  ", "accent strong"), Span(f"{told}, {sign}{counts.output:,} out{cost}", "muted"))
+    return line(Span(f"{name}  ", "accent strong"), Span(f"{text}, {sign}{counts.output:,} out{cost}", "muted"))
 
 
 # What is below.
@@ -304,11 +304,11 @@ def details(item: ChartRow | None, session_metrics: Sequence[SessionMetrics], vi
     if item.trouble:
         return wrap(item.trouble, width, "error")
     one = session_metrics[item.session] if item.session is not None else None
-    made = list(_about_turn(one.costs.turns[item.turn], width)) if one and item.turn is not None else []
+    lines = list(_about_turn(one.costs.turns[item.turn], width)) if one and item.turn is not None else []
     if one and item.turn is None:
-        made += _parts(item, width)
-        made += wrap("enter: show it turn by turn", width, "muted")
-    return [*made, *(_savings(one.costs, width) if one else ())]
+        lines += _parts(item, width)
+        lines += wrap("enter: show it turn by turn", width, "muted")
+    return [*lines, *(_savings(one.costs, width) if one else ())]
 
 
 def _about_rate(rate: Rate, counts: Counts, width: int) -> Iterator[Line]:
@@ -358,9 +358,9 @@ def title(name: str, width: int) -> Line:
     """Names of the sessions, and the promise that nothing is sent."""
     from workbench.safetext import clip
 
-    told = f"{NEVER if width >= LEAST else 'nothing is sent'} "
-    named = f" Metrics   {clip(name, max(8, width - cells(told) - 14))}"
-    return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
+    words = f"{NEVER if width >= LEAST else 'nothing is sent'} "
+    named = f" Metrics   {clip(name, max(8, width - cells(words) - 14))}"
+    return line(Span(named, "strong"), Span(words, "ok", -max(0, width - cells(named))))
 
 
 def progress_line(session_metrics: Sequence[SessionMetrics], going: str, date: str) -> Line:

@@ -40,18 +40,18 @@ def pieces(view: JudgedBody) -> tuple[RemainingPart, ...]:
     request, value = view.decoded_exchange.request, view.value
     if request is None or not isinstance(value, dict):
         return (RemainingPart("bytes", "unreadable body", len(view.text), None),)
-    made = list[tuple[str, str, str]]()
-    for key, held in value.items():
+    found = list[tuple[str, str, str]]()
+    for key, inner in value.items():
         pointer = f"/{key}"
         messages = [m for m in request.messages if m.pointer.startswith(f"{pointer}/")]
         tools = [t for t in request.tools if t.pointer.startswith(f"{pointer}/")]
         if messages:
-            made += ((message.role, _message_text(message), message.pointer) for message in messages)
+            found += ((message.role, _message_text(message), message.pointer) for message in messages)
         elif tools:
-            made += (("tool", tool.name or "(no name)", tool.pointer) for tool in tools)
+            found += (("tool", tool.name or "(no name)", tool.pointer) for tool in tools)
         else:
-            made.append((key, _short(held), pointer))
-    return tuple(_piece(view, *each) for each in made[:MOST_PIECES])
+            found.append((key, _short(inner), pointer))
+    return tuple(_piece(view, *each) for each in found[:MOST_PIECES])
 
 
 def _piece(view: JudgedBody, kind: str, text: str, pointer: str) -> RemainingPart:
@@ -108,22 +108,22 @@ def facts(search_progress: SearchProgress | None, why: str, *, is_stopped: bool)
             Span(f"{result.note or 'the request does not fail'} · ", "ok"),
             Span(f"nothing to minimise · {asked}", "muted"),
         )
-    left = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
+    sizes = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
     if not search_progress.is_over:
         going = f"{progress_bar(search_progress.calls, search_progress.budget)} {search_progress.stage} … "
         state = Span("stopped · " if is_stopped else going, "warning" if is_stopped else "accent")
     else:
         state = Span("minimal · " if result.is_minimal else "not minimal yet · ", "ok")
-    return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
+    return line(state, Span(sizes, "strong"), Span(f" · {asked}", "muted"))
 
 
 def failure(search_progress: SearchProgress | None) -> Line:
     """Line of the failure that is preserved."""
     if search_progress is None or search_progress.result.failure is None:
         return line()
-    told = search_progress.result.failure
-    words = f" · {told.readable_words}" if told.words and told.rule else ""
-    return line(Span(f" ✗ {visible(str(told))}", "error"), Span(visible(words), "muted"))
+    reason = search_progress.result.failure
+    words = f" · {reason.readable_words}" if reason.words and reason.rule else ""
+    return line(Span(f" ✗ {visible(str(reason))}", "error"), Span(visible(words), "muted"))
 
 
 def question(host: str, budget: int, key: str) -> str:
@@ -136,13 +136,13 @@ def question(host: str, budget: int, key: str) -> str:
 
 def edit_line(mended: MinimalFix, target: str) -> Line:
     """Title of a fix, and the target's response to it."""
-    sign, style, said = {
+    sign, style, words = {
         True: ("✓", "ok", f"{target} accepts"),
         False: ("✗", "error", f"{target} still refuses"),
         None: ("·", "muted", "not sent to the target"),
     }[mended.accepted]
     return line(
-        Span(f" {sign} ", style), Span(visible(mended.repair.title)), Span(f" · {size(mended.size)} · {said}", "muted")
+        Span(f" {sign} ", style), Span(visible(mended.repair.title)), Span(f" · {size(mended.size)} · {words}", "muted")
     )
 
 

@@ -63,9 +63,9 @@ def palette_rows(actions: Sequence[Key], typed: str, recent: Sequence[str]) -> l
     by_id = {key.id: number for number, key in enumerate(actions)}
     groups = {RECENT: [by_id[id] for id in recent if id in by_id][:MOST]}
     groups[USEFUL] = [number for number in _by_rank(actions) if number not in groups[RECENT]][:MOST]
-    shown = {number for numbers in groups.values() for number in numbers}
+    listed = {number for numbers in groups.values() for number in numbers}
     for number in sorted(range(len(actions)), key=lambda number: not actions[number].rank):
-        if number not in shown:
+        if number not in listed:
             groups.setdefault(group(actions[number]), []).append(number)
     rows: list[PaletteRow] = []
     for title in (RECENT, USEFUL, *GROUPS):

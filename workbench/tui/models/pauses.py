@@ -133,11 +133,12 @@ def patience(paused_side: PausedSide, now: float) -> Span:
     """Remaining time of the client."""
     if paused_side.times_out_at is None:
         return Span("client's timeout unknown", "muted")
-    left = paused_side.times_out_at - now
-    if left < 0:
-        return Span(f"✗ client's timeout passed {clock(-left)} ago", "error")
+    seconds = paused_side.times_out_at - now
+    if seconds < 0:
+        return Span(f"✗ client's timeout passed {clock(-seconds)} ago", "error")
     return Span(
-        f"{'! ' if left < SHORT else ''}client waits {clock(left)} more", "error" if left < SHORT else "warning"
+        f"{'! ' if seconds < SHORT else ''}client waits {clock(seconds)} more",
+        "error" if seconds < SHORT else "warning",
     )
 
 
@@ -211,34 +212,34 @@ def facts(
         armed: names of the breakpoints that are still armed; None if unknown.
         body: the paused bytes; None while they are unknown. Of a message of a tool server they say what is called.
     """
-    told = [line(Span(f"{SIGN} {paused_name(paused_side, number)} is paused", "warning strong"))]
-    told.append(
+    lines = [line(Span(f"{SIGN} {paused_name(paused_side, number)} is paused", "warning strong"))]
+    lines.append(
         line(
             Span("to       " if paused_side.side == REQUEST else "from     ", "muted"), Span(clip(paused_side.url, 200))
         )
     )
-    told += _message_facts(body) if paused_side.is_tool_hop and body else ()
+    lines += _message_facts(body) if paused_side.is_tool_hop and body else ()
     if paused_side.client:
-        told.append(line(Span("client   ", "muted"), Span(clip(paused_side.client, 100))))
+        lines.append(line(Span("client   ", "muted"), Span(clip(paused_side.client, 100))))
     for why in paused_side.reasons:
-        told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
+        lines.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
         since = "" if armed is None or why.kind in armed else " (disarmed since)"
         facts = (f"breakpoint {why.kind}{since}", why.rule, why.pointer)
-        told.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
-    told.append(
+        lines.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
+    lines.append(
         line(Span("paused   ", "muted"), Span(f"{clock(now - paused_side.since)}   "), patience(paused_side, now))
     )
     if paused_side.timeout is not None:
         known = f" ({paused_side.timeout_from})" if paused_side.timeout_from else ""
-        told.append(
+        lines.append(
             line(Span("         ", "muted"), Span(f"its timeout is {clock(paused_side.timeout)}{known}", "muted"))
         )
-    left = f", {paused_side.sent:,} of them already forwarded" if paused_side.sent else ", none forwarded yet"
-    told.append(line(Span("bytes    ", "muted"), Span(f"{count(paused_side.size, 'byte')}{left}")))
+    progress = f", {paused_side.sent:,} of them already forwarded" if paused_side.sent else ", none forwarded yet"
+    lines.append(line(Span("bytes    ", "muted"), Span(f"{count(paused_side.size, 'byte')}{progress}")))
     for lead, words in (("note     ", paused_side.note), ("limit    ", paused_side.limit)):
         if words:
-            told.append(line(Span(lead, "muted"), Span(words)))
-    return [piece for each in told for piece in _wrap_facts(each, width)]
+            lines.append(line(Span(lead, "muted"), Span(words)))
+    return [piece for each in lines for piece in _wrap_facts(each, width)]
 
 
 def _message_facts(body: bytes) -> Iterator[Line]:
@@ -280,8 +281,8 @@ def _wrap_facts(of: Line, width: int) -> list[Line]:
     room = sum(len(span.text) for span in of)
     if room <= width or len(of) != 2:
         return [of]
-    lead, said = of
-    wrapped = wrap(said.text, width, said.style, indent=len(lead.text), most=6)
+    lead, words = of
+    wrapped = wrap(words.text, width, words.style, indent=len(lead.text), most=6)
     first = (lead, *wrapped[0][1:]) if wrapped else of
     return [first, *wrapped[1:]]
 

@@ -16,25 +16,25 @@ LEFT = 2
 """Columns before the text typed: the sign of the prompt."""
 
 
-def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
+def suggestion_lines(suggestions: Sequence[Suggestion], current: int, room: int) -> list[Line]:
     """Suggestions that fit into the room, the chosen one among them."""
     room -= len(suggestions) > room
-    first = max(0, min(chosen - room // 2, len(suggestions) - room))
-    shown = suggestions[first : first + room]
-    width = min(36, max((cells(s.text) for s in shown), default=0))
-    made = []
-    for number, suggestion in enumerate(shown, first):
-        is_chosen = number == chosen
-        made.append(
+    first = max(0, min(current - room // 2, len(suggestions) - room))
+    visible = suggestions[first : first + room]
+    width = min(36, max((cells(s.text) for s in visible), default=0))
+    lines = []
+    for number, suggestion in enumerate(visible, first):
+        is_chosen = number == current
+        lines.append(
             line(
                 Span("▸ " if is_chosen else "  ", "accent"),
                 Span(suggestion.text, "strong" if is_chosen else "", width + 2),
                 Span(suggestion.says, "muted"),
             )
         )
-    if len(suggestions) > len(shown):
-        made.append(line(Span(f"  {chosen + 1} of {len(suggestions)} ↓", "muted")))
-    return made
+    if len(suggestions) > len(visible):
+        lines.append(line(Span(f"  {current + 1} of {len(suggestions)} ↓", "muted")))
+    return lines
 
 
 def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) -> list[Line]:

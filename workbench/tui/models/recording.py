@@ -56,9 +56,9 @@ def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
 
     found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []
     own = [t for t in found if t.key_variable and is_set(t.key_variable, environ)]
-    said = [f"{target.name} gets the API key in ${target.key_variable} instead of the client's" for target in own]
+    sentences = [f"{target.name} gets the API key in ${target.key_variable} instead of the client's" for target in own]
     return [
-        *said,
+        *sentences,
         "the client's API key is forwarded" if not own else "otherwise the client's API key is forwarded",
         "API keys are never stored",
     ]

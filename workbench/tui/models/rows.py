@@ -216,12 +216,12 @@ class Rows(RowTable):
         first -= self.body[first - 1 : first] == b"\\"  # the quote of a string within a string
         if fold is None or first >= min(end, start + room):
             return self._cut(start, end, room)
-        left = room - _NOTE - (fold[0] - start)
-        if left <= 0 and first > start:
+        columns = room - _NOTE - (fold[0] - start)
+        if columns <= 0 and first > start:
             return self._cut(start, first, room)
         if fold[1] + len(_LONE) >= end:
             return end
-        return self._cut_folded(fold[1], end, max(left, len(_LONE)))
+        return self._cut_folded(fold[1], end, max(columns, len(_LONE)))
 
     def _fits(self, start: int, end: int, room: int) -> bool:
         return end - start <= room and self._reach(start, end, room) == end
@@ -279,14 +279,14 @@ def _measure(body: bytes, start: int, end: int, room: int) -> int:
 
 def fold_text(body: bytes, most: int) -> str:
     """The beginning of a body on one line, its opaque strings folded to their beginning and length."""
-    made, at, left = "", 0, most
+    text, at, room = "", 0, most
     for start, end in _parts_to_hide(body, 0, len(body)):
-        piece = from_bytes(body[at:start])[:left]
-        made += f"{piece}… {end - start + SHOWN:,} characters" if len(piece) < left else piece
-        at, left = end, left - len(piece)
-        if left <= 0:
-            return made
-    return made + from_bytes(body[at : at + 4 * left])[:left]
+        piece = from_bytes(body[at:start])[:room]
+        text += f"{piece}… {end - start + SHOWN:,} characters" if len(piece) < room else piece
+        at, room = end, room - len(piece)
+        if room <= 0:
+            return text
+    return text + from_bytes(body[at : at + 4 * room])[:room]
 
 
 def _parts_to_hide(body: bytes, start: int, end: int) -> Iterator[Range]:
@@ -400,5 +400,5 @@ def laid_out(body: bytes, width: int, most: int) -> list[Line]:
     """The first rows of a body, wrapped; JSON is laid out."""
     rows = LaidOut(body, max(16, width), is_json=is_json(body))
     is_whole = rows.extend(most + 1)
-    shown = [rows.line(row, ()) for row in range(min(most, len(rows)))]
-    return shown if is_whole and len(rows) <= most else [*shown, (Span("… more lines", "muted"),)]
+    lines = [rows.line(row, ()) for row in range(min(most, len(rows)))]
+    return lines if is_whole and len(rows) <= most else [*lines, (Span("… more lines", "muted"),)]

@@ -108,14 +108,14 @@ def summary(prepared: PreparedRequest) -> Line:
     span = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
     loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
     corrected = corrected_words(prepared.choice.decided)
-    told = " · ".join(
+    text = " · ".join(
         f for f in (corrected, going.protocol, going.model, "streamed" if going.is_stream else "not streamed") if f
     )
     return line(
         Span(f"{sign} {prepared.trial.contract.label} {judgement.verdict.value}", style),
         loose,
         span,
-        Span(f" · {told} · {size(len(going.request.body.raw))}", "muted"),
+        Span(f" · {text} · {size(len(going.request.body.raw))}", "muted"),
     )
 
 
@@ -128,11 +128,11 @@ def target_protocols(target: Target) -> tuple[str, ...]:
 
 def open_rows(preflight_note: PreflightNote, width: int) -> list[Line]:
     """All lines of a fact that is open: its own, wrapped below its columns, then its texts that are not in it."""
-    head, said = preflight_note.head, plain(preflight_note.head)
+    head, head_text = preflight_note.head, plain(preflight_note.head)
     first = hang(head, width) if any(span.width for span in head) else [open_head(head, preflight_note.text, width)]
-    shown = said if cells(said) <= width or len(first) > 1 else plain(first[0])
-    told = [(text, style) for text, style in preflight_note.text if text not in shown]
-    return [*first, *(made for text, style in told for made in wrap(text, width, style, indent=4, most=40))]
+    first_text = head_text if cells(head_text) <= width or len(first) > 1 else plain(first[0])
+    rest = [(text, style) for text, style in preflight_note.text if text not in first_text]
+    return [*first, *(each for text, style in rest for each in wrap(text, width, style, indent=4, most=40))]
 
 
 def facts(prepared: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
@@ -174,8 +174,8 @@ def corrected_words(corrections: Iterable[Correction]) -> str:
     """Number of corrections, and of those switched off; empty if there are none."""
     every = tuple(corrections)
     off = sum(not each.is_on for each in every)
-    told = f"{count(len(every) - off, 'correction')}" if every else ""
-    return f"{told}, {off} switched off" if off else told
+    words = f"{count(len(every) - off, 'correction')}" if every else ""
+    return f"{words}, {off} switched off" if off else words
 
 
 def _fact(label: str, text: str, style: str = "", more: str = "") -> PreflightNote:

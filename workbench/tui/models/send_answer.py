@@ -122,20 +122,20 @@ def _length(decoded: DecodedExchange) -> ContentText | None:
 
 
 def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) -> AnswerRow:
-    told = after or before
-    assert told
+    answer_text = after or before
+    assert answer_text
     if before is None or after is None or is_same:
         old, new = (None if item is None else ContentText(_text(item)) for item in (before, after))
-        return AnswerRow(told.kind, old, new, is_same=is_same)
+        return AnswerRow(answer_text.kind, old, new, is_same=is_same)
     olds, news = _text(before), _text(after)
     start = common(olds, news)
     rest = min(len(olds), len(news)) - start
     end = common(olds[len(olds) - rest :][::-1], news[len(news) - rest :][::-1])
-    is_long = told.kind in ("text", "reasoning")
+    is_long = answer_text.kind in ("text", "reasoning")
     note = f"{len(olds):,} → {len(news):,} characters, first difference at character {start + 1:,}"
     is_alike = start + end >= LEAST_SHARED * min(len(olds), len(news))
     old, new = (ContentText(text, (start, len(text) - end) if is_alike else (0, 0)) for text in (olds, news))
-    return AnswerRow(told.kind, old, new, note if is_long else "")
+    return AnswerRow(answer_text.kind, old, new, note if is_long else "")
 
 
 def answer_texts(decoded: DecodedExchange) -> tuple[tuple[str, str], ...]:
@@ -152,8 +152,8 @@ def answer_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     """A response, each item with its kind in front."""
     lines: list[Line] = []
     for kind, text in texts:
-        told = wrap(text, width - KIND, "error" if kind == "error" else "", most=MOST_LINES) or [()]
-        lines += [line(Span("" if n else kind, "role", KIND), *words) for n, words in enumerate(told)]
+        wrapped = wrap(text, width - KIND, "error" if kind == "error" else "", most=MOST_LINES) or [()]
+        lines += [line(Span("" if n else kind, "role", KIND), *words) for n, words in enumerate(wrapped)]
     return lines
 
 
@@ -161,12 +161,12 @@ def _text(item: AnswerItem) -> str:
     value = item.value
     if isinstance(value, dict) and item.kind == "usage":
         value = " · ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in value.items())
-    said = value if isinstance(value, str) else "" if value is None else laid_out(value)
+    text = value if isinstance(value, str) else "" if value is None else laid_out(value)
     if item.kind == "call":
-        return f"{item.label or '(no name)'} {said}"
+        return f"{item.label or '(no name)'} {text}"
     if item.kind == "reasoning" and value is not None and not isinstance(value, str):
-        return f"{item.label}, not readable: {len(said):,} characters"
-    return f"{item.label}: {said}" if item.label and item.kind == "error" else said or '""'
+        return f"{item.label}, not readable: {len(text):,} characters"
+    return f"{item.label}: {text}" if item.label and item.kind == "error" else text or '""'
 
 
 def head(row: AnswerRow, *, is_over: bool) -> Line:
@@ -204,12 +204,12 @@ def _one_side(row: AnswerRow, side: str) -> ContentText | None:
 
 def side_by_side(olds: list[Line], news: list[Line], room: int, margin: str = "  ") -> list[Line]:
     """Two columns of lines, ``room`` columns wide each, behind a margin."""
-    made = []
+    rows = []
     for n in range(max(len(olds), len(news))):
         left, right = (lines[n] if n < len(lines) else () for lines in (olds, news))
         padding = Span(" " * max(0, room - cells(plain(left))))
-        made.append(line(margin, *left, padding, Span(" │ ", "muted"), *right))
-    return made
+        rows.append(line(margin, *left, padding, Span(" │ ", "muted"), *right))
+    return rows
 
 
 def columns(comparison: ResponseComparison, width: int, side: str, where: str) -> Line:
@@ -217,8 +217,8 @@ def columns(comparison: ResponseComparison, width: int, side: str, where: str) -
     old = f"Original · {_facts(comparison.before)}"
     new = f"New · {where} · {_facts(comparison.after)}"
     if side != BOTH:
-        told, other = (old, "shift+tab: the new one") if side == BEFORE else (new, "tab: the original")
-        return line(Span(f"  {told}", "accent strong"), Span(f"   {other}", "muted"))
+        side_lines, other = (old, "shift+tab: the new one") if side == BEFORE else (new, "tab: the original")
+        return line(Span(f"  {side_lines}", "accent strong"), Span(f"   {other}", "muted"))
     room = (width - 5) // 2
     return line("  ", Span(old, "accent strong", room), Span(" │ ", "muted"), Span(new, "accent strong"))
 
@@ -244,22 +244,22 @@ def _column(content_text: ContentText | None, room: int, row: AnswerRow, margin:
 
 def _mark_range(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
     """The wrapped lines of a text with a range of its characters marked."""
-    made, at = list[Line](), 0
+    marked, at = list[Line](), 0
     for each in lines:
         span = each[-1]
         found = text.find(span.text, at)
         if found < 0:
-            made.append(each)
+            marked.append(each)
             continue
         at = found + len(span.text)
         first, last = max(start - found, 0), min(end - found, len(span.text))
         if first >= last:
-            made.append(each)
+            marked.append(each)
             continue
-        lit = f"{span.style} doubtful".strip()
-        pieces = (span.text[:first], span.style), (span.text[first:last], lit), (span.text[last:], span.style)
-        made.append((*each[:-1], *(Span(piece, style) for piece, style in pieces if piece)))
-    return made
+        lit_style = f"{span.style} doubtful".strip()
+        pieces = (span.text[:first], span.style), (span.text[first:last], lit_style), (span.text[last:], span.style)
+        marked.append((*each[:-1], *(Span(piece, style) for piece, style in pieces if piece)))
+    return marked
 
 
 def verdict(comparison: ResponseComparison) -> Line:
@@ -301,10 +301,10 @@ def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait
         words = f"! {what}: retry in {duration(last.wait)}, attempt {last.attempt} · {last.why}"
         return line(Span(words, "warning strong"), Span(" · esc cancel", "muted"))
     status = after.exchange.response.status if after and after.exchange.response else 0
-    told = [str(status) if status else "waiting for the response", size(octets)]
-    told += [count(len(after.events), "event")] if after and after.events else []
-    told += [duration(after.exchange.duration)] if after else []
-    return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(told)} · esc cancel", "muted"))
+    facts = [str(status) if status else "waiting for the response", size(octets)]
+    facts += [count(len(after.events), "event")] if after and after.events else []
+    facts += [duration(after.exchange.duration)] if after else []
+    return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(facts)} · esc cancel", "muted"))
 
 
 def retry_line(retry: RetryWait) -> Line:

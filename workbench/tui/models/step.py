@@ -77,16 +77,16 @@ def response_words(sent_request: SentRequest) -> str:
 
 def sample_lines(probe: Probe, state: SampleState | None, width: int) -> list[Line]:
     """Requests, responses and findings so far, then the verdict."""
-    made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
+    lines = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
     if state is None:
-        return made
+        return lines
     for number, sent in enumerate(state.sent, 1):
-        made += _request_lines(number, sent, width)
+        lines += _request_lines(number, sent, width)
     if state.ask:
-        made += _next(state, width)
+        lines += _next(state, width)
     if state.sample:
-        made += _verdict(state.sample, width, is_changed=any(sent.is_changed for sent in state.sent))
-    return made
+        lines += _verdict(state.sample, width, is_changed=any(sent.is_changed for sent in state.sent))
+    return lines
 
 
 def _request_lines(number: int, sent_request: SentRequest, width: int) -> Iterator[Line]:

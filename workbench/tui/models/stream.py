@@ -170,24 +170,24 @@ class StreamTable:
     def message(self, number: int, width: int) -> tuple[list[Line], int]:
         """The message after an event, with its addition highlighted, and the line at which that begins."""
         step = self.steps.step(number)
-        made: list[Line] = []
+        rows: list[Line] = []
         first: int | None = None
         answer = step.after
         for m, message in enumerate(answer.messages):
             is_further = answer.itemized and m and answer.messages[m - 1].role == message.role
             if not is_further:
                 choice = f"  choice {m + 1}" if m and not answer.itemized else ""
-                made.append(line(Span(message.role, "role"), Span(choice, "muted")))
+                rows.append(line(Span(message.role, "role"), Span(choice, "muted")))
             for p, part in enumerate(message.parts):
-                lit = step.lit.get((m, p))
-                lines, inside = part_lines(part, lit, width)
-                if lit is not None and first is None:
-                    first = len(made) + inside
-                made += lines
+                highlight = step.lit.get((m, p))
+                lines, inside = part_lines(part, highlight, width)
+                if highlight is not None and first is None:
+                    first = len(rows) + inside
+                rows += lines
         if not answer.messages:
-            made.append(line(Span("no content yet", "muted")))
-        made += [BLANK, *self._ending(step, number, width)]
-        return made, first or 0
+            rows.append(line(Span("no content yet", "muted")))
+        rows += [BLANK, *self._ending(step, number, width)]
+        return rows, first or 0
 
     def _ending(self, step: StreamStep, number: int, width: int) -> list[Line]:
         answer = step.after
@@ -195,14 +195,14 @@ class StreamTable:
         facts = [("finish reason", answer.finish_reason, before.finish_reason)]
         facts.append(("usage", _usage(answer), _usage(before)))
         facts.append(("the stream", _end_word(answer), _end_word(before)))
-        made = [
+        lines = [
             line(Span(f"{label}  ", "muted"), Span(now, "lit" if now != then else ""))
             for label, now, then in facts
             if now is not None
         ]
         if answer.error:
-            made += wrap(f"error: {answer.error.message}", width, "error", most=6)
-        return made
+            lines += wrap(f"error: {answer.error.message}", width, "error", most=6)
+        return lines
 
     # The clients.
 

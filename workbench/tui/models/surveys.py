@@ -150,11 +150,11 @@ def group_line(group: FailureGroup, weeks: Sequence[str], room: GroupColumns, wi
 
 def sparkline(numbers: Sequence[int], width: int) -> str:
     """Numbers as bars of eight heights; the last ones if there are too many."""
-    shown = list(numbers)[-width:]
-    most = max(shown, default=0)
+    latest = list(numbers)[-width:]
+    most = max(latest, default=0)
     if not most:
         return ""
-    return "".join(" " if not n else BARS[min(len(BARS) - 1, n * len(BARS) // (most + 1))] for n in shown)
+    return "".join(" " if not n else BARS[min(len(BARS) - 1, n * len(BARS) // (most + 1))] for n in latest)
 
 
 def _name(place: FailurePlace, root: str) -> str:
@@ -200,7 +200,7 @@ def details(group: FailureGroup | None, weeks: Sequence[str], width: int, *, has
     """The meaning of a group's rule, where nothing else says it, and its weeks as numbers."""
     if group is None:
         return []
-    told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
-    words = f"findings per week: {'; '.join(told)}" if told else "the exchanges have no timestamps"
+    counts = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
+    words = f"findings per week: {'; '.join(counts)}" if counts else "the exchanges have no timestamps"
     meaning = [line(Span(f" {_meaning(group.rule)}"))] if has_meaning else []
     return [*meaning, line(Span(clip(f" {words}", width), "muted"))]

@@ -63,13 +63,13 @@ def tab_at(column: int, panes: Panes = PANES, focused: str = "", width: int = EN
 def _tabs(focused: str, panes: Panes, width: int) -> list[tuple[str, str]]:
     """Id and text of each tab; where there is no room for all names only the focused one and its next have one."""
     full = [(name, f" {digit} {words} ") for digit, (name, words) in enumerate(panes, 1)]
-    made = [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
+    tabs = [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
     at = next((n for n, (name, _) in enumerate(panes) if name == focused), 0)
     for n in sorted(range(len(full)), key=lambda n: abs(2 * (n - at) - 1)):
-        longer = [*made[:n], full[n], *made[n + 1 :]]
+        longer = [*tabs[:n], full[n], *tabs[n + 1 :]]
         if 1 + sum(len(words) for _, words in longer) <= width:
-            made = longer
-    return made
+            tabs = longer
+    return tabs
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
@@ -91,13 +91,13 @@ def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> K
 
 
 def _hints_that_fit(hints: Sequence[Key], width: int, before: str) -> list[Key]:
-    kept: set[Key] = set()
+    fitting: set[Key] = set()
     used = 1 + cells(before)
     for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: (k.word not in WAYS_OUT, k.rank)):
         if used + _size(key) - len(GAP) <= width:
             used += _size(key)
-            kept.add(key)
-    return [key for key in hints if key in kept]
+            fitting.add(key)
+    return [key for key in hints if key in fitting]
 
 
 def _size(key: Key) -> int:

@@ -100,20 +100,20 @@ class TimeMap:
     def position(self, seconds: float) -> float:
         """Position of a time."""
         saved = 0.0
-        for start, end, shown in self.pauses:
+        for start, end, width in self.pauses:
             if seconds >= end:
-                saved += end - start - shown
+                saved += end - start - width
             elif seconds > start:
-                saved += (seconds - start) * (1 - shown / (end - start))
+                saved += (seconds - start) * (1 - width / (end - start))
         return seconds - saved
 
     def seconds(self, position: float) -> float:
         """Time at a position."""
-        for start, end, shown in self.pauses:
-            if position > start + shown:
-                position += end - start - shown
+        for start, end, width in self.pauses:
+            if position > start + width:
+                position += end - start - width
             elif position > start:
-                return start + (position - start) * (end - start) / shown
+                return start + (position - start) * (end - start) / width
         return position
 
     def find(self, exchange: int) -> tuple[int, int] | None:
@@ -150,9 +150,9 @@ def time_map(rows: Sequence[InspectedExchange], severities: Mapping[int, str] | 
     pauses = tuple(_pauses(bars)) if has_times else ()
     hops = {hop for lane, hop in lanes if lane != SERVER}
     named = tuple(TimeLane(_name(key, n, hops), tuple(lane)) for n, (key, lane) in enumerate(lanes.items(), 1))
-    made = TimeMap(named, has_times, 1.0, pauses)
+    scale = TimeMap(named, has_times, 1.0, pauses)
     end = max((bar.end for bar in bars), default=1.0)
-    return TimeMap(named, has_times, max(made.position(end), 0.001), pauses)
+    return TimeMap(named, has_times, max(scale.position(end), 0.001), pauses)
 
 
 def _name(key: tuple[int, str], number: int, hops: set[str]) -> str:
@@ -245,15 +245,15 @@ def _fill(
 ) -> None:
     """Put signs into the columns of a time span: ``all`` of them, the ``first``, or the one in the ``mid``."""
     first, last = (window.column(times.position(seconds)) for seconds in span)
-    shown = range(max(first, 0), min(max(first, last - 1), window.columns - 1) + 1)
+    visible = range(max(first, 0), min(max(first, last - 1), window.columns - 1) + 1)
     if "all" in signs:
-        for column in shown:
+        for column in visible:
             if not _is_mark(columns[column]):
                 columns[column] = signs["all"]
-    if shown and "first" in signs:
-        columns[shown[0]] = signs["first"]
-    if shown and "mid" in signs:
-        columns[shown[len(shown) // 2]] = signs["mid"]
+    if visible and "first" in signs:
+        columns[visible[0]] = signs["first"]
+    if visible and "mid" in signs:
+        columns[visible[len(visible) // 2]] = signs["mid"]
 
 
 def _is_mark(cell: tuple[str, str]) -> bool:

@@ -81,8 +81,8 @@ def open_head(head: Line, text: Sequence[tuple[str, str]], width: int) -> Line:
     """The line of a row above its further lines; a text that would be cut is left out, as they repeat it."""
     if cells(plain(head)) <= width or not text:
         return head
-    told = " ".join(each for each, _ in text)
-    return tuple(span for span in head if not span.text.strip() or not told.startswith(span.text.strip()))
+    words = " ".join(each for each, _ in text)
+    return tuple(span for span in head if not span.text.strip() or not words.startswith(span.text.strip()))
 
 
 def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
@@ -193,24 +193,24 @@ def verdict_words(judged_schema: JudgedSchema) -> str:
 def rows_of(judged_schema: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:
     """Rows of a dialect: what it refuses and ignores, the changes, and the check that remains to be done locally."""
     ordered = sorted(judged_schema.issues, key=lambda issue: issue.effect != "refused")
-    made = [_issue(issue, spans) for issue in ordered]
-    return (*made, *_change(judged_schema.lowered, spans, ""))
+    rows = [_issue(issue, spans) for issue in ordered]
+    return (*rows, *_change(judged_schema.lowered, spans, ""))
 
 
 def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple[DialectRow, ...]:
-    made = [_step(step, spans, part) for step in lowered.steps]
+    rows = [_step(step, spans, part) for step in lowered.steps]
     if lowered.steps and lowered.check is not True:
         head = line(Span("= ", "info"), Span("remaining check", "info", 20), Span(_short(lowered.check), "muted"))
-        told = "Check the arguments locally with the original schema:"
-        made.append(DialectRow(head, ((told, "muted"), (laid_out(lowered.check), ""))))
+        advice = "Check the arguments locally with the original schema:"
+        rows.append(DialectRow(head, ((advice, "muted"), (laid_out(lowered.check), ""))))
     for issue in lowered.remaining:
         row = _issue(issue, spans, "still")
-        made.append(row)
+        rows.append(row)
     for name, inner in lowered.parts:
         head = line(Span("+ ", "ok"), Span("replacement tool", "ok", 20), Span(name, "strong"))
-        made.append(DialectRow(head, ((laid_out(inner.schema), ""),)))
-        made += _change(inner, {}, f"{name}: ")
-    return tuple(made)
+        rows.append(DialectRow(head, ((laid_out(inner.schema), ""),)))
+        rows += _change(inner, {}, f"{name}: ")
+    return tuple(rows)
 
 
 def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> DialectRow:
@@ -251,9 +251,9 @@ def _spans(spans: dict[str, Range], pointer: str) -> tuple[Range, ...]:
 def body(row: DialectRow, width: int) -> list[Line]:
     """Further lines of a row; they repeat its first line only if that is cut."""
     is_whole = cells(plain(row.head)) <= width
-    told = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]
-    made = [each for text, style in told for each in wrap(text, width, style, indent=4, most=MOST)]
-    return made + link_addresses(wrap(row.source, width, "muted", indent=4), row.source) if row.source else made
+    rest = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]
+    lines = [each for text, style in rest for each in wrap(text, width, style, indent=4, most=MOST)]
+    return lines + link_addresses(wrap(row.source, width, "muted", indent=4), row.source) if row.source else lines
 
 
 def laid_out(value: JsonValue) -> str:

@@ -31,12 +31,12 @@ class VerdictOrder:
             causes: what each verdict is due to; contracts of one verdict and one cause come one after the other.
         """
         found = causes or {}
-        told = sorted(
+        ordered = sorted(
             (number for number in range(1, contracts) if number in verdicts),
             key=lambda number: (ORDER.index(verdicts[number]), found.get(number, "")),
         )
-        accepting = [number for number in told if verdicts[number] == "accepts"]
-        refusing = [number for number in told if verdicts[number] != "accepts"]
+        accepting = [number for number in ordered if verdicts[number] == "accepts"]
+        refusing = [number for number in ordered if verdicts[number] != "accepts"]
         rest = [number for number in range(1, contracts) if number not in verdicts]
         is_listed = self._is_open or (not rest and len(accepting) <= FEW)
         self.accepting = () if is_listed else accepting

@@ -57,12 +57,12 @@ def as_text(study: EditStudy, row: EditRow) -> WritingWay | None:
     if at is None or text is None:
         return None
     try:
-        written = text.encode("utf-8", "surrogateescape")
+        octets = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # half of a pair, which only JSON can spell
         return None
     is_line = row.element.kind is ElementKind.PARAMETER and "\n" not in text
     decoded = study.decoded_request
-    return WritingWay(written, lambda made: operations.set_text(decoded, at, from_bytes(made)), "text", ".txt", is_line)
+    return WritingWay(octets, lambda new: operations.set_text(decoded, at, from_bytes(new)), "text", ".txt", is_line)
 
 
 def as_json(study: EditStudy, row: EditRow) -> WritingWay:
@@ -75,20 +75,18 @@ def as_json(study: EditStudy, row: EditRow) -> WritingWay:
         return as_bytes(study, row)
     is_line = len(raw) <= ROOM and b"\n" not in raw
 
-    def retold(made: bytes) -> Sequence[Change | Splice]:
-        typed = read(made)
-        return operations.set_text(decoded, pointer, typed) if isinstance(typed, str) else put(made)
+    def retold(new: bytes) -> Sequence[Change | Splice]:
+        typed = read(new)
+        return operations.set_text(decoded, pointer, typed) if isinstance(typed, str) else put(new)
 
-    def put(made: bytes) -> Sequence[Change | Splice]:
-        return operations.set_value(decoded, pointer, made)
+    def put(new: bytes) -> Sequence[Change | Splice]:
+        return operations.set_value(decoded, pointer, new)
 
     value = read(raw)
     if isinstance(value, str):
         return WritingWay(escape_json(from_bytes(dumps(value))), retold, "JSON", is_line=True)
     if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
-        return WritingWay(
-            escape_json(laid_out(value)), lambda made: changes_between(value, read(made), pointer), "JSON"
-        )
+        return WritingWay(escape_json(laid_out(value)), lambda new: changes_between(value, read(new), pointer), "JSON")
     return WritingWay(raw, put, "JSON", is_line=is_line)
 
 
@@ -137,4 +135,4 @@ def as_bytes(study: EditStudy, row: EditRow) -> WritingWay:
     if span is None:
         raise LocalProtocolError("the value is not in the body", where=row.pointer)
     text, (start, end) = study.text, span
-    return WritingWay(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")
+    return WritingWay(text[start:end], lambda new: operations.replace_range(text, start, end, new), "raw bytes")

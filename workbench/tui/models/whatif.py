@@ -80,43 +80,43 @@ def room(width: int) -> int:
     return max(1, (width - name_width(width) - MORE) // LEAST_CELL)
 
 
-def visible_targets(targets: int, chosen: int, width: int) -> range:
+def visible_targets(targets: int, current: int, width: int) -> range:
     """The visible targets, the chosen one among them."""
     most = room(width)
-    first = max(0, min(chosen - most + 1, targets - most))
+    first = max(0, min(current - most + 1, targets - most))
     return range(first, min(targets, first + most))
 
 
-def cell_width(width: int, shown: range) -> int:
+def cell_width(width: int, visible: range) -> int:
     """Columns of each outcome."""
-    return max(LEAST_CELL, min(MOST_CELL, (width - name_width(width) - MORE) // max(1, len(shown))))
+    return max(LEAST_CELL, min(MOST_CELL, (width - name_width(width) - MORE) // max(1, len(visible))))
 
 
-def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
+def columns(targets: Sequence[Target], current: int, width: int) -> Line:
     """The names of the targets."""
-    shown = visible_targets(len(targets), chosen, width)
-    each = cell_width(width, shown)
+    visible = visible_targets(len(targets), current, width)
+    each = cell_width(width, visible)
     spans = [Span("  variant", "muted", name_width(width) + 2)]
-    for n in shown:
-        name = f"{'▸' if n == chosen else ' '}{targets[n].name}"
-        spans += [Span(name, "tab" if n == chosen else "strong", each - 1), Span(" ")]
-    more = len(targets) - len(shown)
+    for n in visible:
+        name = f"{'▸' if n == current else ' '}{targets[n].name}"
+        spans += [Span(name, "tab" if n == current else "strong", each - 1), Span(" ")]
+    more = len(targets) - len(visible)
     return (*spans, Span(f"+{more}" if more else "", "accent"))
 
 
 def row(
-    variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], chosen: int | None, shown: range, width: int
+    variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], current: int | None, visible: range, width: int
 ) -> Line:
     """A variant with its outcome at each target; True for an outcome that is still awaited."""
     style = "strong" if variant.request else "muted"
     spans = [*_name(variant, style, width), Span(" ")]
-    each = cell_width(width, shown)
+    each = cell_width(width, visible)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
-    for n in shown:
+    for n in visible:
         sign, words, shade = cell(outcomes[n])
-        lit = " lit" if n == chosen else ""
-        spans += [Span(f"{sign} {words}", f"{shade}{lit}", each - 1), Span(" ")]
+        mark = " lit" if n == current else ""
+        spans += [Span(f"{sign} {words}", f"{shade}{mark}", each - 1), Span(" ")]
     return tuple(spans)
 
 
@@ -138,16 +138,16 @@ def folded_line(number: int) -> Line:
 def folded_details(variants: Iterable[RequestVariant], width: int) -> list[Line]:
     """Names of the variants that cannot be sent, and why."""
     return [
-        told
+        each
         for variant in variants
-        for told in labelled_names(variant.name, variant.why_not or "no target here supports this protocol", width)
+        for each in labelled_names(variant.name, variant.why_not or "no target here supports this protocol", width)
     ]
 
 
 def labelled_names(name: str, text: str, width: int) -> list[Line]:
     """A name and a text beside it, wrapped."""
-    told = wrap(text, width - NAME - 2, "muted")
-    return [line(Span("" if n else f"  {name}", "", NAME + 2), *words) for n, words in enumerate(told)]
+    lines = wrap(text, width - NAME - 2, "muted")
+    return [line(Span("" if n else f"  {name}", "", NAME + 2), *words) for n, words in enumerate(lines)]
 
 
 def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
@@ -159,8 +159,8 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
-    told = rule or (_first_clause(outcome.text) if outcome.verdict.value != "accepts" else took)
-    return sign, " ".join(f for f in (str(outcome.status or ""), told) if f), style
+    text = rule or (_first_clause(outcome.text) if outcome.verdict.value != "accepts" else took)
+    return sign, " ".join(f for f in (str(outcome.status or ""), text) if f), style
 
 
 def _first_clause(text: str) -> str:
@@ -171,17 +171,17 @@ def _first_clause(text: str) -> str:
 
 def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
     """Details of one variant at one target, without the words of a response: that is shown beside them."""
-    made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
+    lines = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
     if variant.request is None:
-        return made + labelled_lines("why not", variant.why_not, width, "muted")
+        return lines + labelled_lines("why not", variant.why_not, width, "muted")
     if isinstance(outcome, bool):
-        return made + wrap("sending …" if outcome else "not sent yet · s: send", width, "muted", indent=2)
+        return lines + wrap("sending …" if outcome else "not sent yet · s: send", width, "muted", indent=2)
     if outcome.exchange is None:
-        return made + labelled_lines("not sent", outcome.text, width, "muted")
+        return lines + labelled_lines("not sent", outcome.text, width, "muted")
     sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     facts = " · ".join(f for f in (str(outcome.status or "no response"), took, "enter: show") if f)
-    made.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
+    lines.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
     found = outcome.finding
     for label, text, shade in (
         ("why", "" if outcome.status else outcome.text, style),
@@ -193,8 +193,8 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
             "warning",
         ),
     ):
-        made += labelled_lines(label, text, width, shade, most=12)
-    return made
+        lines += labelled_lines(label, text, width, shade, most=12)
+    return lines
 
 
 def response_lines(outcome: VariantOutcome | bool, width: int) -> list[Line]:
@@ -203,9 +203,9 @@ def response_lines(outcome: VariantOutcome | bool, width: int) -> list[Line]:
     from workbench.tui.models.send_answer import answer_lines, answer_texts
 
     decoded = None if isinstance(outcome, bool) else outcome.decoded
-    made = answer_lines(answer_texts(decoded), width) if decoded else []
+    lines = answer_lines(answer_texts(decoded), width) if decoded else []
     body = decoded.response_text if decoded and not decoded.events else b""
-    return [*made, BLANK, *laid_out(body, width, MOST_ROWS)] if body else made
+    return [*lines, BLANK, *laid_out(body, width, MOST_ROWS)] if body else lines
 
 
 def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
@@ -213,14 +213,14 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
     known = list(outcomes)
     tally = Counter(outcome.verdict.value for outcome in known if outcome.exchange)
     sent = tally.total()
-    left = len(known) - sent
+    unasked = len(known) - sent
     waiting = asked - len(known)
     spans = [Span(f"{count(sent, 'request')} sent", "strong")]
     for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
-    spans += [Span(f" · {count(left, 'pair')} of variant and target not supported", "muted")] if left else []
+    spans += [Span(f" · {count(unasked, 'pair')} of variant and target not supported", "muted")] if unasked else []
     bar = f" · {progress_bar(len(known), asked)} {waiting:,} remaining"
     return (*spans, Span(bar if waiting else "", "muted"))
 

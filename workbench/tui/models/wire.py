@@ -52,15 +52,18 @@ def ways(decoded: DecodedExchange, side: str, *, is_whole: bool = False) -> tupl
 
     body = body_of(decoded, side)
     json = is_json(body)
-    made = (
+    forms = (
         WireView("laid out", partial(LaidOut, is_json=json, is_whole=is_whole)),
         WireView("escaped", partial(EscapedLines, is_json=json)),
         WireView("hex", Hex, is_numbered=False),
     )
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if decoded.exchange.frames or http is None or http.body.raw == body:
-        return made
-    return (*made, WireView(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False))
+        return forms
+    return (
+        *forms,
+        WireView(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False),
+    )
 
 
 def arrival(decoded: DecodedExchange, side: str, offset: int, *, is_decoded: bool) -> str:
@@ -84,13 +87,13 @@ def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> li
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is None:
         return []
-    made = [_first_line(http)]
+    lines = [_first_line(http)]
     if with_headers:
-        made += [line(Span(f"{name}: ", "key"), value) for name, value in http.headers]
+        lines += [line(Span(f"{name}: ", "key"), value) for name, value in http.headers]
     elif len(http.headers):
-        made.append(line(Span(f"{count(len(http.headers), 'header')} (H: show)", "muted")))
+        lines.append(line(Span(f"{count(len(http.headers), 'header')} (H: show)", "muted")))
     note = _body_note(http.body)
-    return [*made, *([line(Span(note, "muted"))] if note else [])]
+    return [*lines, *([line(Span(note, "muted"))] if note else [])]
 
 
 def _frames(decoded: DecodedExchange, side: str) -> list[Frame]:

@@ -259,6 +259,6 @@ class BodyPane(LineView):
 
     def _fit(self) -> None:
         if not self._fits:
-            lit = next((mark.spans for mark in self._marks if mark.style == "lit"), ())
-            self._awaited = lit[0][0] if lit else self._begin
+            marked = next((mark.spans for mark in self._marks if mark.style == "lit"), ())
+            self._awaited = marked[0][0] if marked else self._begin
             self._lay_out()

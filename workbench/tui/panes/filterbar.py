@@ -54,7 +54,7 @@ class FilterBar(Prompt):
         self._values = values
         self._judge = typed
         self._found: list[Suggestion] = []
-        self._chosen = 0
+        self._current = 0
 
     def compose(self) -> ComposeResult:
         yield Bar(id="suggestions")
@@ -73,11 +73,11 @@ class FilterBar(Prompt):
         else:
             self.say(error_lines(found, text, int(self.input.scroll_offset.x), self._in_force()))
         self._found = suggest(text, self.input.cursor_position, self._values)
-        self._chosen = 0
+        self._current = 0
         self._show()
 
     def _show(self) -> None:
-        lines = suggestion_lines(self._found, self._chosen, 6 if self.screen.size.height >= 30 else 4)
+        lines = suggestion_lines(self._found, self._current, 6 if self.screen.size.height >= 30 else 4)
         bar = self.query_one("#suggestions", Bar)
         bar.styles.height = len(lines)
         bar.display = bool(lines)
@@ -99,19 +99,19 @@ class FilterBar(Prompt):
         """Put the chosen suggestion in place of what it completes."""
         if not self._found:
             return
-        chosen, cursor, value = self._found[self._chosen], self.input.cursor_position, self.input.value
-        text = HIDDEN.sub("?", chosen.text)  # what cannot be shown may not stand in the line; ? matches it
+        suggestion, cursor, value = self._found[self._current], self.input.cursor_position, self.input.value
+        text = HIDDEN.sub("?", suggestion.text)  # what cannot be shown may not stand in the line; ? matches it
         end = "" if text[-1] in ":~=<>" else " "
         self._back = 0
-        self.input.value = value[: chosen.start] + text + end + value[cursor:].lstrip(" " if end else "")
-        self.input.cursor_position = chosen.start + len(text + end)
+        self.input.value = value[: suggestion.start] + text + end + value[cursor:].lstrip(" " if end else "")
+        self.input.cursor_position = suggestion.start + len(text + end)
 
     def action_choose(self, step: int) -> None:
         """Move through the suggestions; above the first one, and while nothing is typed, through earlier filters."""
-        if self._back or (step < 0 and not self._chosen):
+        if self._back or (step < 0 and not self._current):
             self._recall(self._back - step)
         elif self._found:
-            self._chosen = min(self._chosen + step, len(self._found) - 1)
+            self._current = min(self._current + step, len(self._found) - 1)
             self._show()
 
     def _recall(self, back: int) -> None:

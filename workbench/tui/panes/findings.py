@@ -59,8 +59,8 @@ class FindingsPane(Pane):
         if self._lit_by is None:
             return frozenset()
         selection, lights = self._lit_by
-        held = self.state.found.of(selection.exchange)
-        return frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
+        findings = self.state.found.of(selection.exchange)
+        return frozenset(n for n, finding in findings if self._node(finding) == lights.node is not None)
 
     def grew(self) -> None:
         """Show new findings; earlier ones may have moved in the list, and the cursor stays on its finding."""

@@ -77,9 +77,9 @@ class HomePane(LineView):
         self.stories[path] = story
         self.reload()
 
-    def set_paused(self, held: Mapping[Path, Sequence[PausedSide]]) -> None:
+    def set_paused(self, paused_sides: Mapping[Path, Sequence[PausedSide]]) -> None:
         """Set the paused exchanges of each session."""
-        self.held = held
+        self.held = paused_sides
         self.reload()
 
     def items(self) -> list[SessionItem]:
@@ -107,10 +107,10 @@ class HomePane(LineView):
     def head(self, item: int, width: int) -> Line:
         row = self.rows[item]
         if row.item:
-            held = len(self._held_in(row.item))
+            pause_count = len(self._held_in(row.item))
             story = self.stories.get(row.item.path)
             return home.item_line(
-                row.item, story, width, self._clock(), held, has_ages=self._has_ages, longest=self._longest
+                row.item, story, width, self._clock(), pause_count, has_ages=self._has_ages, longest=self._longest
             )
         return home.note_lines(row.note, width)[0] if row.note else home.heading_line(row)
 
@@ -121,10 +121,10 @@ class HomePane(LineView):
             where = "" if row.item.section == EXAMPLES or is_short else self._where(row.item.path)
             if row.item.path in self.listening:
                 where = f"listening on {self.listening[row.item.path]} · {where}"
-            held = home.held_lines(self._held_in(row.item), width, self._clock())
+            lines = home.held_lines(self._held_in(row.item), width, self._clock())
             story, is_cut = self.stories.get(row.item.path), is_longer(self.head(item, width), width)
             is_here = item == self.cursor
-            return held + home.item_body(
+            return lines + home.item_body(
                 row.item, story, width, where, is_here=is_here, is_cut=is_cut, is_short=is_short
             )
         return home.note_lines(row.note, width)[1:]
@@ -133,8 +133,8 @@ class HomePane(LineView):
         return self.held.get(item.path, ()) if item.section == LIVE else ()
 
     def _where(self, path: Path) -> str:
-        shown = str(path)
-        return "~" + shown[len(self._home) :] if shown.startswith(self._home + os.sep) else shown
+        place = str(path)
+        return "~" + place[len(self._home) :] if place.startswith(self._home + os.sep) else place
 
     # Where the cursor may stand.
 
@@ -167,8 +167,8 @@ class HomePane(LineView):
 
     def _words(self, item: SessionItem) -> str:
         story = self.stories.get(item.path)
-        told = (story.verdict, story.text, story.origin, story.client, story.about) if story else ()
-        return "\n".join((item.name, item.client, self._where(item.path), *told))
+        words = (story.verdict, story.text, story.origin, story.client, story.about) if story else ()
+        return "\n".join((item.name, item.client, self._where(item.path), *words))
 
     # What is in sight.
 

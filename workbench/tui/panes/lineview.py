@@ -110,10 +110,10 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         fit_title(self)
 
-    def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
+    def mark(self, marked: frozenset[int], related: frozenset[int] = frozenset()) -> None:
         """Highlight items."""
-        if (lit, related) != (self.lit, self.related):
-            self.lit, self.related = lit, related
+        if (marked, related) != (self.lit, self.related):
+            self.lit, self.related = marked, related
             self.refresh()
 
     def move_to(self, item: int, *, center: bool = False) -> None:
@@ -259,8 +259,8 @@ def paint_row(view: LineView, y: int) -> Strip:
     more = more_below(view)[0] if is_last else ""  # a list with a border says it there
     if more and line_columns(line) + GUTTER + len(more) > width:
         signs, more = (Span("↓" + signs[0].text[1:], "accent"), *signs[1:]), ""
-    shown = paint.strip((*signs, *line), width - len(more), view.style, under)
-    return Strip.join((shown, paint.strip((Span(more, "accent"),), len(more), view.style))) if more else shown
+    row_strip = paint.strip((*signs, *line), width - len(more), view.style, under)
+    return Strip.join((row_strip, paint.strip((Span(more, "accent"),), len(more), view.style))) if more else row_strip
 
 
 def reload_in_new_size(view: LineView) -> None:
@@ -278,14 +278,14 @@ def fit_title(view: LineView) -> None:
     """Put the facts of a title that fit on the border, above the text, and how many items follow below."""
     edge = 0 if view.styles.border_left[0] else 1  # beside a left border there is a column already
     titled, width = strip_ends(view.titled), view.size.width - 3 - edge
-    left = width - line_columns(titled)
-    more = next((words for words in more_below(view) if len(words) <= left), more_below(view)[-1])
+    room = width - line_columns(titled)
+    more = next((words for words in more_below(view) if len(words) <= room), more_below(view)[-1])
     facts = whole_facts(titled, width - len(more)) if width > 0 else titled
     words = (Span(" " * edge), *facts, Span(f"{more if facts else more.lstrip()} "))
-    shown = words if facts or more else ()
-    if shown != view.shown_title:
-        view.shown_title = shown
-        view.border_title = paint.content(shown, view.style)
+    title_words = words if facts or more else ()
+    if title_words != view.shown_title:
+        view.shown_title = title_words
+        view.border_title = paint.content(title_words, view.style)
 
 
 def more_below(view: LineView) -> tuple[str, ...]:
@@ -324,15 +324,15 @@ def rows_within(view: LineView, width: int, rows: int, spare: int = 0) -> int:
     if not view.count():
         return min(rows, len(view.nothing(width)))
     opened = _open_within(view, width, rows)
-    taken = view.count() + sum(map(len, opened.values()))
-    spread = _spread(view, width, opened, taken + spare) if spare > 0 else {}
-    return taken + sum(len(each) - 1 for each in spread.values())
+    row_count = view.count() + sum(map(len, opened.values()))
+    spread = _spread(view, width, opened, row_count + spare) if spare > 0 else {}
+    return row_count + sum(len(each) - 1 for each in spread.values())
 
 
 def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]:
-    made = _all_open(view, width, rows) if view.is_accordion else None
-    if made is not None:
-        return made
+    all_open = _all_open(view, width, rows) if view.is_accordion else None
+    if all_open is not None:
+        return all_open
     is_open = view.opened_items | ({view.cursor} if view.is_accordion else set())
     return {n: _further(view, n, width) for n in sorted(is_open) if n < view.count()}
 
@@ -351,26 +351,26 @@ def _hang_rows(view: LineView, item: int, width: int) -> list[Line]:
 def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | None:
     """Every item with its further lines; None if not all fit into the rows."""
     room = rows - view.count()
-    made: dict[int, list[Line]] = {}
+    lines_of: dict[int, list[Line]] = {}
     for item in range(view.count() if room >= 0 else 0):
-        made[item] = _further(view, item, width)
-        room -= len(made[item])
+        lines_of[item] = _further(view, item, width)
+        room -= len(lines_of[item])
         if room < 0:
             return None
-    return made or None
+    return lines_of or None
 
 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as there is room."""
     room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
-    made = {item: lines for item in opened if (lines := _hang_rows(view, item, width))}
+    lines_of = {item: lines for item in opened if (lines := _hang_rows(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []
         if 0 < len(parts) - 1 <= room:
-            made[item] = parts
+            lines_of[item] = parts
             room -= len(parts) - 1
-    return made
+    return lines_of
 
 
 LEAST_SHOWN = 4
@@ -380,7 +380,7 @@ LEAST_SHOWN = 4
 def _fill_room(view: LineView, width: int) -> dict[int, list[Line]]:
     """The item under the cursor with its further lines, and those after and before it as far as there is room."""
     room = _lines_that_fit(view) - view.count()
-    made: dict[int, list[Line]] = {}
+    lines_of: dict[int, list[Line]] = {}
     for item in (*range(view.cursor, view.count()), *range(view.cursor - 1, -1, -1)):
         is_open = item == view.cursor or item in view.opened_items
         if not is_open and room <= 0:
@@ -389,11 +389,11 @@ def _fill_room(view: LineView, width: int) -> dict[int, list[Line]]:
         if not is_open and len(lines) > room:
             if room < LEAST_SHOWN:
                 continue
-            left = len(lines) - room + 1
-            lines = [*lines[: room - 1], (Span(f"    … {left:,} more lines", "muted"),)]
-        made[item] = lines
+            spare = len(lines) - room + 1
+            lines = [*lines[: room - 1], (Span(f"    … {spare:,} more lines", "muted"),)]
+        lines_of[item] = lines
         room -= len(lines)
-    return dict(sorted(made.items()))
+    return dict(sorted(lines_of.items()))
 
 
 def _lines_that_fit(view: LineView) -> int:

@@ -59,9 +59,9 @@ class Pane(LineView):
         heading = f"{session_panes.digit(name)} {session_panes.row(name).title}"
         self.title((Span(" · ".join((heading, *(fact for fact in facts if fact)))),))
 
-    def light_items(self, lit: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
+    def light_items(self, marked: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
         """Highlight items and put the cursor on the first one."""
-        self.mark(lit, related)
-        target = lit or related
+        self.mark(marked, related)
+        target = marked or related
         if target and not is_source and self.cursor not in target:
             self.move_to(min(target), center=True)

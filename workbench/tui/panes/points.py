@@ -103,13 +103,13 @@ def points(
         kinds: name and description of each breakpoint, including armed filters.
         is_folded: the breakpoints are one line, from which the cursor leads to them.
     """
-    made = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
-    made += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]
+    rows = [Point(None, "", pauses.row_heading()) if paused_sides else heading("nothing is paused")]
+    rows += [Point(each, "", pauses.row(each, number, now)) for each, number in paused_sides]
     if is_folded:
-        return [*made, Point(None, FOLDED, line(Span(f"⊞ breakpoints · {len(armed)} of {len(kinds)} armed", "muted")))]
-    made.append(heading("breakpoints"))
-    made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
-    made.append(
+        return [*rows, Point(None, FOLDED, line(Span(f"⊞ breakpoints · {len(armed)} of {len(kinds)} armed", "muted")))]
+    rows.append(heading("breakpoints"))
+    rows += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
+    rows.append(
         Point(
             None,
             FILTER,
@@ -119,4 +119,4 @@ def points(
             ),
         )
     )
-    return made
+    return rows

@@ -45,7 +45,7 @@ class StoryPane(LineView):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.toggled: frozenset[int] = frozenset()
-        self._shown: list[int] = []
+        self._visible: list[int] = []
         self._digits = 1
         self.finder = StorySearch(self)
 
@@ -56,16 +56,16 @@ class StoryPane(LineView):
         self._refold(here)
 
     def _refold(self, here: int | None) -> None:
-        self._shown = list(self.story.visible_items(self.toggled))
+        self._visible = list(self.story.visible_items(self.toggled))
         if here is not None:
-            self.cursor = max(0, sum(1 for number in self._shown if number <= here) - 1)
+            self.cursor = max(0, sum(1 for number in self._visible if number <= here) - 1)
         self.reload()
         self.show_item(self.cursor)
 
     @property
     def number(self) -> int | None:
         """Number of the item under the cursor; None if there is none."""
-        return self._shown[self.cursor] if self.cursor < len(self._shown) else None
+        return self._visible[self.cursor] if self.cursor < len(self._visible) else None
 
     @property
     def current(self) -> StoryItem | None:
@@ -95,9 +95,9 @@ class StoryPane(LineView):
             if self.story.items[above].is_folded != (above in self.toggled):
                 self.toggled ^= {above}
             above = self.story.parent_of(above)
-        self._shown = list(self.story.visible_items(self.toggled))
+        self._visible = list(self.story.visible_items(self.toggled))
         self.reload()
-        self.move_to(self._shown.index(number), center=True)
+        self.move_to(self._visible.index(number), center=True)
 
     # Search: in all items, the hidden ones too; positions are their numbers.
 
@@ -111,19 +111,19 @@ class StoryPane(LineView):
     # Lines.
 
     def count(self) -> int:
-        return len(self._shown)
+        return len(self._visible)
 
     def head(self, item: int, width: int) -> Line:
-        number = self._shown[item]
+        number = self._visible[item]
         is_open = None
         if self.story.has_below(number):
-            is_open = item + 1 < len(self._shown) and self._shown[item + 1] == number + 1
+            is_open = item + 1 < len(self._visible) and self._visible[item + 1] == number + 1
         is_told = bool(self.lines_of.further.get(item))
         room = min(width, MOST_COLUMNS)
         return story_line(self.story.items[number], room, self._digits, is_open=is_open, is_told=is_told)
 
     def further(self, item: int, width: int) -> list[Line]:
-        return story_body(self.story.items[self._shown[item]], min(width, MOST_COLUMNS), self._digits)
+        return story_body(self.story.items[self._visible[item]], min(width, MOST_COLUMNS), self._digits)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")

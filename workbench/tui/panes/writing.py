@@ -63,7 +63,7 @@ class Writing(TextArea):
         self.is_line = is_line
         self._complete = complete
         self._offered: PlaceOffers | None = None
-        self._chosen = -1  # of the offers, the one that was written last
+        self._offer_number = -1  # of the offers, the one that was written last
         self.border_title = content(line(f" {title} "))
         self._show_keys()
 
@@ -71,7 +71,7 @@ class Writing(TextArea):
         """Name the keys in the border, and what ctrl+n writes."""
         takes = "enter: save" if self.is_line else "ctrl+s: save"
         offers = self._offered.offers if self._offered else ()
-        after = (*offers[self._chosen + 1 :], *offers[: self._chosen + 1])[:MOST_NAMED]
+        after = (*offers[self._offer_number + 1 :], *offers[: self._offer_number + 1])[:MOST_NAMED]
         first = f" ({clip(after[0].expected, 30)})" if after and after[0].expected else ""
         named = " · ".join(f"{clip(offer.name, 24)}{first if not n else ''}" for n, offer in enumerate(after))
         more = f" · {len(offers) - len(after)} more" if len(offers) > len(after) else ""
@@ -84,7 +84,7 @@ class Writing(TextArea):
             return
         offset = self._offset()
         found = self._complete(self.text, offset) if self.selection.is_empty else None
-        self._offered, self._chosen = found if found and found.offers else None, -1
+        self._offered, self._offer_number = found if found and found.offers else None, -1
         self._show_keys()
 
     def replace(
@@ -94,10 +94,10 @@ class Writing(TextArea):
         insert = insert.replace("\r\n", "\n").replace("\r", "\n")
         if self.is_line:
             insert = insert.removesuffix("\n")  # what is pasted ends with the end of its line
-        kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert)
-        if kept != insert:
+        clean = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert)
+        if clean != insert:
             self.app.notify("characters that cannot be shown were removed · E: open your editor", markup=False)
-        return super().replace(kept, start, end, maintain_selection_offset=maintain_selection_offset)
+        return super().replace(clean, start, end, maintain_selection_offset=maintain_selection_offset)
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "escape" or (event.key == "enter" and self.is_line):
@@ -119,9 +119,9 @@ class Writing(TextArea):
     def _is_at_offer(self) -> bool:
         """The cursor is behind an offer that was just written: the next key may write another in its place."""
         found = self._offered
-        if found is None or self._chosen < 0:
+        if found is None or self._offer_number < 0:
             return False
-        insertion = found.offers[self._chosen].insertion
+        insertion = found.offers[self._offer_number].insertion
         offset = self._offset()
         return offset == found.start + len(insertion) and self.text[found.start : offset] == insertion
 
@@ -132,9 +132,9 @@ class Writing(TextArea):
         found = self._offered
         if found is None:
             return
-        end = found.end if self._chosen < 0 else found.start + len(found.offers[self._chosen].insertion)
-        self._chosen = (self._chosen + 1) % len(found.offers)
-        insertion = found.offers[self._chosen].insertion
+        end = found.end if self._offer_number < 0 else found.start + len(found.offers[self._offer_number].insertion)
+        self._offer_number = (self._offer_number + 1) % len(found.offers)
+        insertion = found.offers[self._offer_number].insertion
         self.replace(insertion, self._place(found.start), self._place(end), maintain_selection_offset=False)
         self.move_cursor(self._place(found.start + len(insertion)))
         self._show_keys()

@@ -151,7 +151,7 @@ class ExportScreen(Screen[None]):
         self.scope, self.is_redacted = ExportScope.ONE, False
         self.exported: ExportResult | None = None
         self.asked = 0
-        self._written: tuple[Path, ...] = ()
+        self._paths: tuple[Path, ...] = ()
         self._proof: ExportProof | None = None
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
@@ -192,7 +192,7 @@ class ExportScreen(Screen[None]):
     def _look(self) -> None:
         """Make the form in the inspector's thread; the result of an earlier request is dropped."""
         self.asked += 1
-        number, self.exported, self._written, self._proof, self._trouble = self.asked, None, (), None, ("", "")
+        number, self.exported, self._paths, self._proof, self._trouble = self.asked, None, (), None, ("", "")
         self._progress = ""
         if self.branch is None:
             return
@@ -243,17 +243,17 @@ class ExportScreen(Screen[None]):
         width, lines = self.result.text_width, list[Line]()
         if self._trouble[0]:
             lines = exporting.trouble_lines(*self._trouble, width)
-        elif self._written:
-            lines = exporting.written_lines(self._written, self._proof, self._is_trying, width)
+        elif self._paths:
+            lines = exporting.written_lines(self._paths, self._proof, self._is_trying, width)
         if self.exported and not self._trouble[0]:
             lines = [*lines, *exporting.made_lines(self.exported, width)]
         is_too_large = self._is_large() and self.exported is None
         why = "no preview: the session is large" if is_too_large else f"making a preview … {self._progress}"
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
-        self.set_class(bool(self._written), "-written")
-        name = "" if self._written or self._trouble[0] else f" · {self._default_name()}"
-        self.result.title(line(f" {'Written' if self._written else 'Preview'} · {self.row.title}{name} "))
+        self.set_class(bool(self._paths), "-written")
+        name = "" if self._paths or self._trouble[0] else f" · {self._default_name()}"
+        self.result.title(line(f" {'Written' if self._paths else 'Preview'} · {self.row.title}{name} "))
         self._entitle()
 
     def _entitle(self) -> None:
@@ -330,7 +330,7 @@ class ExportScreen(Screen[None]):
         self.session.inspecting.do(guard(job, lambda why: self._fail(f"not written: {why}", number)))
 
     def _finish_writing(
-        self, number: int, name: str, out: Path, exported: ExportResult, written: tuple[Path, ...]
+        self, number: int, name: str, out: Path, exported: ExportResult, paths: tuple[Path, ...]
     ) -> None:
         from workbench.formats import exporters
 
@@ -339,7 +339,7 @@ class ExportScreen(Screen[None]):
         if number != self.asked:
             self.notify(visible(f"written: {out}"), markup=False)
             return
-        self.exported, self._written, self._progress = exported, written, ""
+        self.exported, self._paths, self._progress = exported, paths, ""
         if hasattr(exporters.load(name), "prove"):
             self._is_trying = True
             self._try(name, out)
@@ -358,7 +358,7 @@ class ExportScreen(Screen[None]):
 
     def on_proof_ready(self, message: ProofReady) -> None:
         self._is_trying = False
-        if self._written:
+        if self._paths:
             self._proof = message.proof
         if message.why:
             self.notify(visible(f"the test was not run: {message.why}"), severity="error", markup=False)

@@ -116,11 +116,11 @@ class SuggestionPane(LineView, can_focus=False):
         return len(self.offer.suggestions)
 
     def head(self, item: int, width: int) -> Line:
-        shown, _, _, facts = self.offer.suggestions[item]
-        if not isinstance(shown, str):
-            return shown
-        column = self._column if width >= ROOMY else cells(shown) + 2
-        return line(Span(shown, "", max(column, cells(shown) + 2)), Span(facts, "muted")) if facts else line(shown)
+        text, _, _, facts = self.offer.suggestions[item]
+        if not isinstance(text, str):
+            return text
+        column = self._column if width >= ROOMY else cells(text) + 2
+        return line(Span(text, "", max(column, cells(text) + 2)), Span(facts, "muted")) if facts else line(text)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
@@ -319,14 +319,14 @@ class FieldTitle(Bar):
 class Note(Bar):
     """Lines below a field: what its text means, or what is wrong with it."""
 
-    _said = ("", "")
+    _content_words = ("", "")
 
     def on_resize(self) -> None:
-        self.show_text(*self._said)
+        self.show_text(*self._content_words)
 
     def show_text(self, text: str, style: str) -> None:
         """Show a text, as high as it needs to be; nothing for an empty one."""
-        self._said = text, style
+        self._content_words = text, style
         lines = wrap(text, max(20, self.screen.query_one("#form").size.width - 3), style, most=8) if text else []
         self.styles.height = len(lines)
         self.show([line("  ", *each) for each in lines])
@@ -337,18 +337,18 @@ class FormParts:
 
     def __init__(self, form: FormScreen[Any]) -> None:
         self.form = form
-        self._said = ("", "", "")
+        self._message = ("", "", "")
 
     def say(self, text: str, style: str, field: str) -> None:
         """Show a message below a field; a field without one says what its text means while it has the focus."""
         words = f"✗ {text}" if style == "error" else text
-        self._said = (field or self.form.here, words, style) if text else ("", "", "")
+        self._message = (field or self.form.here, words, style) if text else ("", "", "")
         self.show_notes()
 
     def show_notes(self) -> None:
         """Show the notes of all fields."""
         form = self.form
-        about, words, style = self._said
+        about, words, style = self._message
         for field in form.fields:
             note = form.query_one(f"#{field.id}-note", Note)
             if field.id == about:

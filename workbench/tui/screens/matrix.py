@@ -83,7 +83,7 @@ class MatrixScreen(WorklistScreen):
         self.worklist = Worklist(self, MatrixSource(index, provider), ask)
         self.provider = provider
         self.order = VerdictOrder()
-        self._shown: bytes | None = None
+        self._open_body: bytes | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -176,8 +176,8 @@ class MatrixScreen(WorklistScreen):
         else:
             self.details.show(judgement.said, lines.nothing_to_say(row))
             self.details.title(line(f" {row.contract} · {row.verdict.value} "))
-        if row.body != self._shown:
-            self._shown = row.body
+        if row.body != self._open_body:
+            self._open_body = row.body
             self.body.show(row.body, (), "cannot be expressed in this protocol")
         self.body.title(lines.body_title(row))
         self.body.mark_range(self._spans())

@@ -135,7 +135,7 @@ class MinimizingScreen(Screen[None]):
         self.why = ""
         self.is_over = self.is_stopped = False
         self._dispatch: Dispatch[None] | None = None
-        self._shown: dict[str, bytes] = {}
+        self._open_bodies: dict[str, bytes] = {}
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -220,7 +220,7 @@ class MinimizingScreen(Screen[None]):
 
     def on_minimize_end(self, message: MinimizeEnd) -> None:
         self.is_over, self.why = True, message.why
-        self._shown.clear()
+        self._open_bodies.clear()
         self._show()
 
     # What is shown.
@@ -260,8 +260,8 @@ class MinimizingScreen(Screen[None]):
 
     def _lay_out(self, pane: BodyPane, body: bytes, fault: tuple[tuple[int, int], ...]) -> None:
         """Show a body at its fault, unless it is shown already."""
-        if self._shown.get(pane.id or "") != body:
-            self._shown[pane.id or ""] = body
+        if self._open_bodies.get(pane.id or "") != body:
+            self._open_bodies[pane.id or ""] = body
             pane.show(body, (StyledSpans("doubtful", fault),), "no body")
             pane.mark_range(fault)
 

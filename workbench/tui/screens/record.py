@@ -154,16 +154,16 @@ def _protocol(text: str) -> str:
     """Protocol of the upstreams; empty for that of the clients. Raises UsageError for an unknown one."""
     from workbench import protocols
 
-    spoken = text.strip()
-    if spoken:
-        protocols.get(spoken)
-    return spoken
+    name = text.strip()
+    if name:
+        protocols.get(name)
+    return name
 
 
-def _upstreams_in(text: str, spoken: str) -> dict[str, str]:
+def _upstreams_in(text: str, protocol: str) -> dict[str, str]:
     """Upstreams by name: any target if a protocol is given; else simulators, providers and URLs."""
-    if spoken:
-        return targets(text, spoken)
+    if protocol:
+        return targets(text, protocol)
     words = text.split()
     simulated = [word for word in words if is_simulated(word.rpartition("=")[2])]
     others = [word for word in words if word not in simulated]
@@ -201,12 +201,12 @@ def _client_words(client: Client) -> str:
     return f"{client.name}, found on this machine: {client_settings.setting_words(client)}"
 
 
-def _start_words(text: str, spoken: str) -> str:
+def _start_words(text: str, protocol: str) -> str:
     """What a recording of the typed upstreams will do; empty if they are not known yet."""
     if not text.strip():
         return "enter starts a proxy on this machine; your client then sends its requests to it"
     try:
-        found = _upstreams_in(text, spoken.strip())
+        found = _upstreams_in(text, protocol.strip())
     except WorkbenchError:
         return ""
     return f"enter: listen on this machine, record, and forward to {', '.join(found.values())}"
@@ -220,7 +220,7 @@ def _break_words(text: str) -> str:
     return f"pauses exchanges that break {', '.join(armed)} until you decide" if armed else "nothing is paused"
 
 
-def targets(text: str, spoken: str) -> dict[str, str]:
+def targets(text: str, protocol: str) -> dict[str, str]:
     """Upstreams that speak a protocol, as name → target, from the words ``TARGET`` or ``NAME=TARGET``.
 
     Raises:
@@ -235,7 +235,7 @@ def targets(text: str, spoken: str) -> dict[str, str]:
         name, target = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, word)
         if name in found:
             raise _twice()
-        resolve(target, spoken)
+        resolve(target, protocol)
         found[name] = target
     if not found:
         raise UsageError("no upstream", hint="type a provider's name, a URL, or sim:CONTRACT")

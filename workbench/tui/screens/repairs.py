@@ -86,8 +86,8 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         if not self.offered:
             self.query_one("#headline", Bar).show(findings.title_without(self.finding))
             return
-        shown = self.offered[self.number]
-        self.query_one("#headline", Bar).show(findings.title(shown, self.number, len(self.offered)))
+        offer = self.offered[self.number]
+        self.query_one("#headline", Bar).show(findings.title(offer, self.number, len(self.offered)))
         listed = findings.offer_lines(self.offered, self.number, self.size.width)
         offers = self.query_one("#offers", Bar)
         offers.styles.height = len(listed)
@@ -100,16 +100,16 @@ class RepairsScreen(Screen["RepairOffer | None"]):
                 pane.title(line(word))
             self._entitle()
             return
-        shown = self.offered[self.number]
-        compared = RequestComparison(self.finding.exchange, self.finding.exchange, shown.difference)
-        self.places = Places(shown.difference)
+        offer = self.offered[self.number]
+        compared = RequestComparison(self.finding.exchange, self.finding.exchange, offer.difference)
+        self.places = Places(offer.difference)
         self._entitle()
         for pane in (self.changes, self.hunks):
             pane.show(compared, self.places)
-            if shown.headers:
-                pane.why = "; ".join(shown.headers)
+            if offer.headers:
+                pane.why = "; ".join(offer.headers)
         self.changes.title(line(f" Meaning · {count(len(self.changes.changes), 'change')} "))
-        self.hunks.title(line(f" Bytes · {count(len(shown.difference.hunks), 'range')} "))
+        self.hunks.title(line(f" Bytes · {count(len(offer.difference.hunks), 'range')} "))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.changes and self.places:

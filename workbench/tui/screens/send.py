@@ -136,9 +136,11 @@ class SendScreen(Screen[bool]):
         self._entitle()
 
     def _entitle(self) -> None:
-        shown = self.shown
+        prepared = self.shown
         summary = (
-            send.summary(shown) if shown else line(Span("making a preview …" if not self.facts.why else "", "muted"))
+            send.summary(prepared)
+            if prepared
+            else line(Span("making a preview …" if not self.facts.why else "", "muted"))
         )
         title = f"Send request {self.node.index + 1} → {self.target.name}{send.request_name(self.node)}"
         lines = send.headline(title, summary, self.target, self.size.width, is_set=self.is_key_set)
@@ -163,8 +165,8 @@ class SendScreen(Screen[bool]):
         def job(inspector: Inspector) -> JobAnswer:
             from workbench.tui.preflight import look
 
-            shown = look(inspector, node, target, protocol, stream, off)
-            return JobAnswer(lambda: self._take_preview(number, shown))
+            prepared = look(inspector, node, target, protocol, stream, off)
+            return JobAnswer(lambda: self._take_preview(number, prepared))
 
         self._entitle()
         self.session.inspecting.do(guard(job, partial(self._take_preview, number, None)))
@@ -181,18 +183,22 @@ class SendScreen(Screen[bool]):
 
     def _show_body(self) -> None:
         """Show the request as sent; for losses and unbound signatures, the original one."""
-        fact, shown = self.facts.here(), self.shown
-        if shown is None:
+        fact, prepared = self.facts.here(), self.shown
+        if prepared is None:
             self.body.show(b"", (), "nothing to send")
             self.body.title(line(" Request "))
             return
         is_own = fact is not None and fact.is_own
-        text = (shown.own if is_own else shown.trial.decoded).request_text
+        text = (prepared.own if is_own else prepared.trial.decoded).request_text
         if text != self._in_body:
             spans = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
             self.body.show(text, (StyledSpans("doubtful", spans),) if is_own else (), "the request has no body")
             self._in_body = text
-        which = f"{shown.own.protocol or 'raw'}, original" if is_own else f"{shown.outgoing.protocol or 'raw'}, as sent"
+        which = (
+            f"{prepared.own.protocol or 'raw'}, original"
+            if is_own
+            else f"{prepared.outgoing.protocol or 'raw'}, as sent"
+        )
         self.body.title(line(f" Request · {which} · {size(len(text))} "))
         self.body.mark_range(fact.spans if fact else ())
 
@@ -207,15 +213,15 @@ class SendScreen(Screen[bool]):
 
     def _send(self) -> None:
         """Send; ask first for a real endpoint, once for each host."""
-        shown = self.shown
-        if shown is None:
+        prepared = self.shown
+        if prepared is None:
             self.notify("nothing to send", severity="warning", markup=False)
-        elif not shown.outgoing.asks_first or origin(shown.outgoing.request.url) in self.session.actions.agreed:
+        elif not prepared.outgoing.asks_first or origin(prepared.outgoing.request.url) in self.session.actions.agreed:
             self._go()
         else:
             from workbench.tui.screens.questions import ConfirmScreen
 
-            question = send.question(shown.outgoing, is_set=self.is_key_set)
+            question = send.question(prepared.outgoing, is_set=self.is_key_set)
             self.app.push_screen(ConfirmScreen(question, "send", "do not send"), self._take_consent)
 
     def _take_consent(self, is_agreed: bool | None) -> None:
@@ -243,13 +249,13 @@ class SendScreen(Screen[bool]):
 
     def action_protocol(self, step: int) -> None:
         """Use the next protocol that the target speaks."""
-        spoken = send.target_protocols(self.target)
+        protocols = send.target_protocols(self.target)
         here = self.shown.outgoing.protocol if self.shown else self.protocol
-        if len(spoken) < 2:
-            self.notify(visible(f"{self.target.name} supports {', '.join(spoken)} only"), markup=False)
+        if len(protocols) < 2:
+            self.notify(visible(f"{self.target.name} supports {', '.join(protocols)} only"), markup=False)
             return
-        at = spoken.index(here) if here in spoken else 0
-        self.protocol = spoken[(at + step) % len(spoken)]
+        at = protocols.index(here) if here in protocols else 0
+        self.protocol = protocols[(at + step) % len(protocols)]
         self._look()
 
     def action_stream(self) -> None:

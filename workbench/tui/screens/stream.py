@@ -228,11 +228,11 @@ class StreamScreen(Screen["int | None"]):
         facts.append(count(len((self.stream or decoded).events), "event"))
         facts += ["still arriving"] if decoded.is_arriving else []
         facts += [f"{len(self.stream.marks):,} marked"] if self.stream and self.stream.marks else []
-        shown = line(
+        title = line(
             Span(" Stream  ", "strong"),
             Span(" · ".join(facts), "muted"),
         )
-        self.query_one("#headline", Bar).show([(*shown, Span(self.branch, "warning"))])
+        self.query_one("#headline", Bar).show([(*title, Span(self.branch, "warning"))])
 
     def _show_keys(self) -> None:
         search = f"/{visible(self.search[:20])}  " if self.search else ""

@@ -192,8 +192,8 @@ class SurveyScreen(Screen[None]):
         from workbench.tui.screens.questions import AskScreen
 
         hint = f"COLUMN=VALUE, * for anything; columns: {', '.join(FILTERS)}"
-        given = " ".join(f"{name}={value}" for name, value in self.where.items())
-        self.app.push_screen(AskScreen("Filter", hint, given), self._set_filter)
+        text = " ".join(f"{name}={value}" for name, value in self.where.items())
+        self.app.push_screen(AskScreen("Filter", hint, text), self._set_filter)
 
     def _set_filter(self, text: str | None) -> None:
         from workbench.survey import FILTERS

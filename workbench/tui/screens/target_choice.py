@@ -94,14 +94,14 @@ class TargetScreen(FormScreen[Target]):
             self._try(field, target)
 
     def _try(self, field: str, target: str) -> None:
-        spoken = self.value("protocol").strip() if target.startswith(URLS) else ""
+        protocol = self.value("protocol").strip() if target.startswith(URLS) else ""
         try:
-            self.dismiss(resolve(target, spoken))
+            self.dismiss(resolve(target, protocol))
         except (WorkbenchError, OSError) as error:
             self.say(str(error))
 
 
-def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
+def offer_targets(text: str, own: str, protocol: str = "") -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
     A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint
@@ -114,7 +114,7 @@ def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
     if typed.startswith(URLS):
         return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
-    first, *others = [_simulator(label, spoken, is_own=label == own) for label in labels]
+    first, *others = [_simulator(label, protocol, is_own=label == own) for label in labels]
     kin = [each for each in others if _provider(each.text) == _provider(first.text)]
     strangers = [each for each in others if each not in kin]
     if not typed and strangers:
@@ -168,10 +168,10 @@ def _provider(name: str) -> str:
     return name.removeprefix("sim:").partition(":")[0]
 
 
-def _simulator(label: str, spoken: str, *, is_own: bool) -> FormSuggestion:
+def _simulator(label: str, protocol: str, *, is_own: bool) -> FormSuggestion:
     accepted = _protocols(label)
-    is_converted = spoken and accepted and spoken not in accepted
-    spoken_there = f"converted to {accepted[0]}" if is_converted else spoken or next(iter(accepted), "any protocol")
+    is_converted = protocol and accepted and protocol not in accepted
+    spoken_there = f"converted to {accepted[0]}" if is_converted else protocol or next(iter(accepted), "any protocol")
     facts = f"simulator · {spoken_there}"
     own = " · this exchange's contract" if is_own else ""
     return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=facts + own)

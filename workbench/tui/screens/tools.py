@@ -95,7 +95,8 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
             return ToolJudgement(body=body, why="too large to check here; use workbench schema")
         schema_as_sent = schema_check.schema_as_sent(inspector.detail(self._index).decoded, tool)
         judged = [
-            schema_check.judge(tool.name or "", tool.schema, *held, schema_as_sent) for held in schema_check.dialects()
+            schema_check.judge(tool.name or "", tool.schema, *dialect, schema_as_sent)
+            for dialect in schema_check.dialects()
         ]
         judged.sort(key=lambda one: (not tools.is_own(one, self._provider), tools.ORDER.index(one.verdict)))
         named = {i.pointer for one in judged for i in one.issues} | {
@@ -135,8 +136,8 @@ class ToolsScreen(WorklistScreen):
         self.worklist = Worklist(self, ToolsSource(index, provider), ask)
         self.provider, self.pointer, self.why_none = provider, pointer, why_none
         self.rows = tools.DialectRows()
-        self._shown: tuple[int, int] | None = None
-        self._begun: int | None = None
+        self._open_place: tuple[int, int] | None = None
+        self._first_number: int | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -209,8 +210,8 @@ class ToolsScreen(WorklistScreen):
 
     def _begin_at_trouble(self, judged: Sequence[JudgedSchema]) -> None:
         """Put the cursor on the first dialect that does not accept the tool, once for each tool."""
-        if self._begun != self.cursor_number():
-            self._begun = self.cursor_number()
+        if self._first_number != self.cursor_number():
+            self._first_number = self.cursor_number()
             self.dialects.move_to(next((n for n, one in enumerate(judged) if one.verdict != "accepted"), 0))
 
     def _show_dialect(self) -> None:
@@ -235,8 +236,8 @@ class ToolsScreen(WorklistScreen):
     def _show_schemas(self, judgement: ToolJudgement, number: int) -> None:
         from workbench.wire import dumps
 
-        if self._shown != (self.cursor_number(), number):
-            self._shown = (self.cursor_number(), number)
+        if self._open_place != (self.cursor_number(), number):
+            self._open_place = (self.cursor_number(), number)
             judged = judgement.judged[number]
             lowered = dumps(judged.lowered.schema)
             faults = tuple(sorted({span for row in judgement.rows[number] for span in row.spans if row.is_keyword}))

@@ -42,9 +42,9 @@ class PauseDecisions:
         def arm_filter(expression: str | None) -> None:
             if not expression or not expression.strip():
                 return
-            given = expression.strip()
-            is_name = given.startswith((TOOLS, FRAMES)) and " " not in given
-            name = given if is_name else f"{FILTERED}{given}"
+            text = expression.strip()
+            is_name = text.startswith((TOOLS, FRAMES)) and " " not in text
+            name = text if is_name else f"{FILTERED}{text}"
             try:
                 parse(name)
             except WorkbenchError as error:

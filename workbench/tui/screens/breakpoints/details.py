@@ -36,7 +36,7 @@ class PauseDetails:
     def __init__(self, screen: BreakpointsScreen) -> None:
         self.screen = screen
         self._bodies: dict[tuple[object, int], bytes] = {}
-        self._shown: object = None
+        self._detail_key: object = None
 
     def show(self) -> None:
         """Show the line under the cursor."""
@@ -51,8 +51,8 @@ class PauseDetails:
             screen.why.title(line(" Breakpoint "))
         screen.why.show(len(lines), lines.__getitem__)
         key = here.key if here else None
-        if key != self._shown:
-            self._shown = key
+        if key != self._detail_key:
+            self._detail_key = key
             self._show_body(paused)
 
     def _describe(self, kind: str) -> list[Line]:

@@ -28,16 +28,16 @@ def _with_line_breaks(text: str) -> str:
 
     if "\n" in text or not is_json(text.encode("utf-8", "surrogateescape")):
         return text
-    made, depth, before = "", 0, ""
+    laid_out_text, depth, before = "", 0, ""
     for token in _TOKEN.findall(text):
         depth -= token in ("}", "]")
         is_empty = _BESIDE.get(before) == token
         if (before in ("{", "[", ",") or token in ("}", "]")) and not is_empty:
-            made += "\n" + "  " * depth
-        made += token + (" " if token == ":" else "")
+            laid_out_text += "\n" + "  " * depth
+        laid_out_text += token + (" " if token == ":" else "")
         depth += token in ("{", "[")
         before = token
-    return made
+    return laid_out_text
 
 
 def _fault_of(body: bytes) -> str:

@@ -136,7 +136,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
     def _take(self, source: CollationSource) -> None:
         self.comparison = TurnComparison(self, source)
         self._has_moved = False
-        self._shown: ComparedTurn | None = None
+        self._open_turn: ComparedTurn | None = None
         self.sides: Sides = (None, None)
 
     def compose(self) -> ComposeResult:
@@ -215,13 +215,13 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         turn = self.turn
         self.found.show(turn)
         self.found.title(comparing.damages_title(turn))
-        if turn is not None and turn is not self._shown:
-            self._shown = turn
+        if turn is not None and turn is not self._open_turn:
+            self._open_turn = turn
             self.beside.show((), "…")
             self.comparison.look(turn, self._show_sides)
 
     def _show_sides(self, turn: ComparedTurn, sides: Sides, compared_rows: tuple[ComparedRow, ...]) -> None:
-        if not is_open(self) or turn is not self._shown:
+        if not is_open(self) or turn is not self._open_turn:
             return
         self.sides = sides
         is_alone = None in (turn.before, turn.after)
@@ -230,13 +230,13 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         self._light()
 
     def _head_columns(self) -> None:
-        if turn := self._shown:
+        if turn := self._open_turn:
             pairing = self.comparison.source.pairing
             self.beside.title(comparing.sides_title(pairing, turn, self.sides, self.beside.text_width))
 
     def _light(self) -> None:
         """Highlight the place of the difference under the cursor."""
-        at = self._place_of_damage() if self.turn is self._shown else None
+        at = self._place_of_damage() if self.turn is self._open_turn else None
         self.beside.mark(frozenset() if at is None else frozenset((at,)))
         if at is not None:
             self.beside.move_to(at, center=True)

@@ -123,8 +123,8 @@ class Stepper:
         pending = self.pending
         if pending is None or self.sender.is_sending:
             return
-        stuck = isinstance(pending.step, LoopEnd) or (isinstance(pending.step, AnswerCall) and self.offer is None)
-        if stuck or pending.why:
+        is_stuck = isinstance(pending.step, LoopEnd) or (isinstance(pending.step, AnswerCall) and self.offer is None)
+        if is_stuck or pending.why:
             self.runs_on = False
             self.screen.show_steps()
         else:

@@ -79,7 +79,7 @@ class EditLayout:
 
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
-        self._focused, self._kept, self._verdict_pane = "outline", "value", "verdict"
+        self._focused, self._last_pane, self._verdict_pane = "outline", "value", "verdict"
 
     def focus(self, name: str) -> None:
         """Bring a pane to the front and focus it, or the field in it."""
@@ -95,19 +95,19 @@ class EditLayout:
         screen = self.screen
         self._focused = name
         if name != "outline":
-            self._kept = name
+            self._last_pane = name
         if name in VERDICT_PANES:
             self._verdict_pane = name
         for pane in screen.query(LineView):
             pane.set_class(pane.id in ("value", self._verdict_pane), "-kept")
         screen.set_class(name == "outline", "-on-outline")
-        screen.set_class(self._kept == "value", "-on-value")
+        screen.set_class(self._last_pane == "value", "-on-value")
         self.show_tabs()
 
     def show_tabs(self) -> None:
         """Name the panes in the tab bar, and highlight the visible ones."""
         is_wide, is_tall = self.screen.has_class("-wide"), self.screen.has_class("-tall")
-        beside = NAMES[1:] if is_tall else (self._kept,)
+        beside = NAMES[1:] if is_tall else (self._last_pane,)
         seen = ("outline", *beside) if is_wide else (self._focused,)
         self.screen.query_one("#tabs", TabBar).show_tabs(self._focused, seen)
 

@@ -111,8 +111,8 @@ class EditScreen(Screen[None]):
 
     def show_headline(self) -> None:
         """Paint the header: request, contract and verdict."""
-        shown = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size.width)
-        self.query_one("#headline", Bar).show(shown)
+        lines = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size.width)
+        self.query_one("#headline", Bar).show(lines)
 
     # Messages.
 

@@ -19,7 +19,7 @@ class FieldTypeAhead:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
         self._is_opening = False
-        self._kept: list[events.Key] = []
+        self._waiting_keys: list[events.Key] = []
         self._passing: list[events.Key] = []
 
     @property
@@ -30,7 +30,7 @@ class FieldTypeAhead:
     @property
     def is_waiting(self) -> bool:
         """Keys are buffered."""
-        return bool(self._kept or self._passing)
+        return bool(self._waiting_keys or self._passing)
 
     def begin(self) -> None:
         """Buffer keys from now on."""
@@ -45,7 +45,7 @@ class FieldTypeAhead:
             self.screen.study.waiting.clear()
             self.drop()
         elif self._is_opening:
-            self._kept.append(event)
+            self._waiting_keys.append(event)
         else:
             self._pass_on(event)
         return True
@@ -55,13 +55,13 @@ class FieldTypeAhead:
 
     def release(self) -> None:
         """Type the buffered keys into the field, which has the focus."""
-        kept, self._kept, self._is_opening = self._kept, [], False
-        for event in kept:
+        keys, self._waiting_keys, self._is_opening = self._waiting_keys, [], False
+        for event in keys:
             self._pass_on(event)
 
     def drop(self) -> None:
         """Forget the buffered keys: no field opens."""
-        self._kept, self._is_opening = [], False
+        self._waiting_keys, self._is_opening = [], False
 
     def _pass_on(self, event: events.Key) -> None:
         again = events.Key(event.key, event.character)

@@ -143,10 +143,10 @@ class LabRuns:
             why = in_words(error)
         try:
             run.round_off()
-            kept = run.keep()
+            saved_profile = run.keep()
         except Exception as error:
-            kept, why = None, why or in_words(error)
-        self.screen.post_message(RunOver(run, kept, why))
+            saved_profile, why = None, why or in_words(error)
+        self.screen.post_message(RunOver(run, saved_profile, why))
 
     def take_sample(self, message: SampleDone) -> None:
         """Show the result of a sample."""

@@ -76,12 +76,12 @@ class StepView:
         """Show the step under the cursor: its IR and its bytes. ``is_new`` if the pending request has changed."""
         sent_request, state = self.screen.sent_request, self.screen.state
         last = state.sent[-1] if state and state.sent and state.ask is None else None
-        shown = sent_request or last
-        is_pending = shown is None
+        request = sent_request or last
+        is_pending = request is None
         self.screen.set_class(not is_pending, "-came")
-        self.screen.bytes.title(line(step.title_of(state, shown, self.screen.side)))
-        if shown:
-            self._show_sent(shown)
+        self.screen.bytes.title(line(step.title_of(state, request, self.screen.side)))
+        if request:
+            self._show_sent(request)
         elif state and state.studied:
             self._show_pending(state, is_new=is_new)
         elif state and state.ask:

@@ -48,9 +48,13 @@ class AnswerReader:
 
             began = time.thread_time()
             before = inspector.detail(index).decoded
-            shown = send_answer.compare_responses(before, DecodedExchange(index, incoming.exchange(), protocol, known))
+            comparison = send_answer.compare_responses(
+                before, DecodedExchange(index, incoming.exchange(), protocol, known)
+            )
             rest = REST * (time.thread_time() - began)
-            return JobAnswer(lambda: self._show_growth(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
+            return JobAnswer(
+                lambda: self._show_growth(number, comparison, max(REPAINT_SECONDS, min(rest, REST_SECONDS)))
+            )
 
         screen.session.inspecting.do(guard(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
 
@@ -74,8 +78,8 @@ class AnswerReader:
 
             before = inspector.detail(index).decoded
             trial = judge_exchange(inspector, index, sent.outgoing, exchange)
-            shown = send_answer.compare_responses(before, trial.decoded, trial)
-            return JobAnswer(lambda: self._show_judgement(shown))
+            comparison = send_answer.compare_responses(before, trial.decoded, trial)
+            return JobAnswer(lambda: self._show_judgement(comparison))
 
         screen.show()
         screen.session.inspecting.do(guard(job, screen.sender.fail))

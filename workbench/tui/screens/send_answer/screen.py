@@ -110,16 +110,16 @@ class AnswerScreen(Screen[bool]):
 
     def show(self) -> None:
         """Show the response as far as it is known."""
-        outgoing, shown = self.sent.outgoing, self.shown
-        self.beside.show(shown, outgoing.target.name, self.why or ResponsesPane.why)
+        outgoing, comparison = self.sent.outgoing, self.shown
+        self.beside.show(comparison, outgoing.target.name, self.why or ResponsesPane.why)
         self.beside.title(line(" Responses "))
-        trial = shown.trial if shown else None
+        trial = comparison.trial if comparison else None
         findings = trial.findings if trial else ()
         self.found.show(findings, "no findings" if trial else "checked when the response is complete")
         tally = f" · {len(findings) or 'none'} · under {trial.contract.label}" if trial else ""
         self.found.title(line(f" Findings{tally} "))
         self.set_class(bool(trial) and not findings, "-clean")
-        self._show_raw(shown)
+        self._show_raw(comparison)
         self.set_class(self.is_over, "-over")
         self._entitle()
 

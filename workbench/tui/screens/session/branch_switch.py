@@ -40,7 +40,7 @@ class BranchSwitch:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self._known: dict[int, BranchPlace] = {}
-        self._left: dict[int, BranchNode] = {}
+        self._tips: dict[int, BranchNode] = {}
 
     def look(self, index: int) -> None:
         """Look up the current node of an exchange, and show it."""
@@ -62,11 +62,11 @@ class BranchSwitch:
         def question(workspace: Workspace) -> BranchPlace:
             now = branch_place(workspace, index)
             if now.is_branch:
-                self._left[index] = now.here
+                self._tips[index] = now.here
                 workspace.go(now.root)
             else:
-                left = self._left.get(index, now.tip)
-                workspace.go(left)
+                branch = self._tips.get(index, now.tip)
+                workspace.go(branch)
             return branch_place(workspace, index)
 
         def show(now: BranchPlace) -> None:
@@ -101,7 +101,7 @@ class BranchSwitch:
         known = self._known.get(index)
         if known is None or not self.has_branch(index):
             return None
-        other = self._left.get(index, known.tip)
+        other = self._tips.get(index, known.tip)
         name, style = (known.here, "warning strong") if known.is_branch else (other, "muted")
         title = clip(name.name or name.title, max(10, width - ROOM))
         if known.is_branch:

@@ -99,9 +99,9 @@ class LiveFollower:
 
     def go_to_newest(self) -> None:
         """While following: open the newest exchange that passes the filter, if another one is open."""
-        shown = self.screen.state.visible
-        if self.is_following and shown and shown[-1] != self.screen.navigation.goal.exchange:
-            self.screen.navigation.open(shown[-1])
+        visible = self.screen.state.visible
+        if self.is_following and visible and visible[-1] != self.screen.navigation.goal.exchange:
+            self.screen.navigation.open(visible[-1])
             self.is_following = True
 
     def pause(self, is_paused: bool) -> None:

@@ -49,15 +49,15 @@ class SessionHeader:
 
     def _with_state(self, facts: list[Line], state: Line) -> list[Line]:
         """The line of facts with the state below it; in a short window the state alone, unless they change."""
-        told = self.screen.state
-        is_told = not told.progress() and not told.shown_words()
+        session_state = self.screen.state
+        is_told = not session_state.progress() and not session_state.shown_words()
         return [state] if is_told and not self.screen.has_class("-tall") else [*facts, state]
 
     def _progress(self, origin: str) -> str:
         """Shown exchanges, progress of the inspection, and origin of the session."""
         state, opened = self.screen.state, self.screen.opened
-        shown = state.shown_words(opened.index if opened else None)
-        return " · ".join(f for f in (shown, state.progress(), origin) if f)
+        words = state.shown_words(opened.index if opened else None)
+        return " · ".join(f for f in (words, state.progress(), origin) if f)
 
     def _banners(self) -> list[Line]:
         screen = self.screen

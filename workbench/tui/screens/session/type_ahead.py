@@ -45,7 +45,7 @@ class TypeAhead:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self._kept: deque[tuple[str, str | None]] = deque()
+        self._waiting_keys: deque[tuple[str, str | None]] = deque()
         self._was_ready = self._is_releasing = self._is_handled = False
         self._awaited = 0
         self._behind: set[MessagePump] | None = None
@@ -57,10 +57,10 @@ class TypeAhead:
         is_free = is_on_top and not (self._is_text or self._is_held)
         if event is self._passing or (is_free and self._is_of(AT_ONCE, event.key)):
             return False
-        if not (self._kept or self._is_releasing or (is_on_top and self._is_early(event.key))):
+        if not (self._waiting_keys or self._is_releasing or (is_on_top and self._is_early(event.key))):
             return False
-        if len(self._kept) < MOST:
-            self._kept.append((event.key, event.character))
+        if len(self._waiting_keys) < MOST:
+            self._waiting_keys.append((event.key, event.character))
         else:
             self.screen.notify(f"{MOST} keys are waiting for the file; this key is ignored", markup=False)
         return True
@@ -81,12 +81,12 @@ class TypeAhead:
     @property
     def is_over(self) -> bool:
         """Every key can act, and none is buffered."""
-        return self._is_ready and not (self._kept or self._is_releasing or self._is_held)
+        return self._is_ready and not (self._waiting_keys or self._is_releasing or self._is_held)
 
     @property
     def is_waiting(self) -> bool:
         """Keys are buffered."""
-        return bool(self._kept)
+        return bool(self._waiting_keys)
 
     @property
     def _is_held(self) -> bool:
@@ -95,7 +95,7 @@ class TypeAhead:
 
     def release(self) -> None:
         """Replay the buffered keys, each after the effect of the one before is complete."""
-        if self._kept and self._is_ready and not (self._is_releasing or self._awaited):
+        if self._waiting_keys and self._is_ready and not (self._is_releasing or self._awaited):
             self._is_releasing = True
             self._look()
 
@@ -109,10 +109,10 @@ class TypeAhead:
             self._behind = self._wait_behind()
         elif not any(pump.is_attached for pump in self._behind):
             self._behind = None
-            if not self._kept:
+            if not self._waiting_keys:
                 self._is_releasing, self._passing = False, None
                 return
-            self._press(*self._kept.popleft())
+            self._press(*self._waiting_keys.popleft())
         self._app.set_timer(LOOK, self._look)
 
     def _press(self, key: str, character: str | None) -> None:
@@ -162,7 +162,7 @@ class TypeAhead:
     @property
     def _is_text(self) -> bool:
         """Keys pressed now are text for an input line that a buffered key opens."""
-        marks = [key not in ENDS for key, _ in self._kept if key in ENDS or self._is_of(LINES, key)]
+        marks = [key not in ENDS for key, _ in self._waiting_keys if key in ENDS or self._is_of(LINES, key)]
         return bool(marks) and marks[-1]
 
     @property

@@ -18,13 +18,13 @@ class OutcomePanes:
 
     def __init__(self, screen: WhatIfScreen) -> None:
         self.screen = screen
-        self._shown: tuple[int | None, VariantOutcome | bool] = (None, False)
+        self._open_outcome: tuple[int | None, VariantOutcome | bool] = (None, False)
 
     def show(self) -> None:
         """Show the outcome of the variant under the cursor at the chosen target, and its response."""
         screen, here = self.screen, self.screen.here
         outcome = False if here is None else screen.outcome(here, screen.column)
-        is_same, self._shown = (here, outcome) == self._shown, (here, outcome)
+        is_same, self._open_outcome = (here, outcome) == self._open_outcome, (here, outcome)
         screen.cell.show(self._details, is_same=is_same)
         screen.response.show(partial(whatif.response_lines, outcome), is_same=is_same)
 

@@ -176,10 +176,10 @@ class WhatIfScreen(Screen[None]):
         if number is None:
             return whatif.folded_line(len(self.rows.hidden))
         width = self.table.text_width
-        shown = whatif.visible_targets(len(self.targets), self.column, width)
+        visible = whatif.visible_targets(len(self.targets), self.column, width)
         column = self.column if item == self.table.cursor else None
         outcomes = [self.outcome(number, n) for n in range(len(self.targets))]
-        return whatif.row(self.variants[number], outcomes, column, shown, width)
+        return whatif.row(self.variants[number], outcomes, column, visible, width)
 
     def outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         """Outcome of a cell; True while it is being sent, False if it was not sent."""
