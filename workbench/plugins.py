@@ -72,7 +72,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.rules": Parts(
         "workbench.rules",
         ("RULES",),
-        frozenset({"inspection", "metrics", "schema_check"}),
+        frozenset({"inspection", "metrics", "schema_check", "tool_hop"}),
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),

@@ -8,8 +8,8 @@ import pytest
 
 from workbench.contracts.pages import Example
 from workbench.protocols.mcp import message_relations
-from workbench.rules._mcp_rules import RULES
 from workbench.rules.inspection import Inspector
+from workbench.rules.tool_hop.rules import RULES
 
 Line = dict[str, Any]
 OBJECT: dict[str, Any] = {"type": "object"}

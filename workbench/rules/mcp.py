@@ -41,21 +41,29 @@ from workbench.protocols.mcp import (
     server_of,
     tool_outcome,
 )
-from workbench.rules._mcp_calls import ModelCalls, detour_of, of_arguments, of_call, of_passed_on, of_route, of_uncalled
-from workbench.rules._mcp_connection import of_connection
-from workbench.rules._mcp_course import of_lapses_over_http, of_unlisted
-from workbench.rules._mcp_declared import ListedTool, of_declared, of_instructions
-from workbench.rules._mcp_endpoints import Endpoints
-from workbench.rules._mcp_http import of_ended_session, of_http, of_lost_session
-from workbench.rules._mcp_late import LateExchanges
-from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
-from workbench.rules._mcp_messages import of_messages
-from workbench.rules._mcp_requests import is_unknown_session, of_request
-from workbench.rules._mcp_results import OutcomeTexts, of_told
-from workbench.rules._mcp_rules import RULES, member, texts_of
-from workbench.rules._mcp_sign_in import SignIns
-from workbench.rules._mcp_streams import Resumptions
-from workbench.rules._mcp_versions import PATIENCE, RefusedProbe, of_probe, refused_probe
+from workbench.rules.tool_hop.calls import (
+    ModelCalls,
+    detour_of,
+    of_arguments,
+    of_call,
+    of_passed_on,
+    of_route,
+    of_uncalled,
+)
+from workbench.rules.tool_hop.connection import of_connection
+from workbench.rules.tool_hop.course import of_lapses_over_http, of_unlisted
+from workbench.rules.tool_hop.declarations import ListedTool, of_declared, of_instructions
+from workbench.rules.tool_hop.endpoints import Endpoints
+from workbench.rules.tool_hop.http import of_ended_session, of_http, of_lost_session
+from workbench.rules.tool_hop.late_exchanges import LateExchanges
+from workbench.rules.tool_hop.lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
+from workbench.rules.tool_hop.messages import of_messages
+from workbench.rules.tool_hop.requests import is_unknown_session, of_request
+from workbench.rules.tool_hop.results import OutcomeTexts, of_told
+from workbench.rules.tool_hop.rules import RULES, member, texts_of
+from workbench.rules.tool_hop.sign_in import SignIns
+from workbench.rules.tool_hop.streams import Resumptions
+from workbench.rules.tool_hop.versions import PATIENCE, RefusedProbe, of_probe, refused_probe
 from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, HttpRequest, State, Summary
 

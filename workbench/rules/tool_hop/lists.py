@@ -20,7 +20,8 @@ from workbench.protocols.mcp import (
     request_object,
     response_object,
 )
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import (
     DESCRIPTION_CHANGED,
     HIDDEN_TEXT,
     INFO,
@@ -33,8 +34,7 @@ from workbench.rules._mcp_rules import (
     make,
     member,
 )
-from workbench.rules._mcp_schemas import schema_changes
-from workbench.rules._wording import quote
+from workbench.rules.tool_hop.schemas import schema_changes
 from workbench.toolcalls.schemas import find_meta_faults, nodes
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")

@@ -28,8 +28,9 @@ from workbench.protocols.mcp import (
     response_message,
     response_object,
 )
-from workbench.rules._mcp_call_results import INVALID_INPUT, LONG_TEXT, UNKNOWN_TOOL, is_failure, of_call_result
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.call_results import INVALID_INPUT, LONG_TEXT, UNKNOWN_TOOL, is_failure, of_call_result
+from workbench.rules.tool_hop.rules import (
     CANCELLED_END,
     CAPABILITY,
     FRAMING,
@@ -49,7 +50,6 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules._wording import quote
 from workbench.wire import Exchange, State
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")

@@ -11,10 +11,11 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ServerFacts
-from workbench.rules._mcp_lone_results import of_lone_result
-from workbench.rules._mcp_output import of_output
-from workbench.rules._mcp_results import of_text_forms
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.lone_results import of_lone_result
+from workbench.rules.tool_hop.output import of_output
+from workbench.rules.tool_hop.results import of_text_forms
+from workbench.rules.tool_hop.rules import (
     ARGUMENTS_REFUSED,
     ERROR_FLAG,
     INFO,
@@ -24,7 +25,6 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 
 UNKNOWN_TOOL = regex.compile(

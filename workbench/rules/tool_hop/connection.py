@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ChannelFacts, fault_of_line
-from workbench.rules._mcp_course import of_lapses
-from workbench.rules._mcp_rules import CANCELLED_END, FRAMING, LIST_CHANGED, RESPONSE_ID, make
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.course import of_lapses
+from workbench.rules.tool_hop.rules import CANCELLED_END, FRAMING, LIST_CHANGED, RESPONSE_ID, make
 
 
 def of_connection(decoded: DecodedExchange, facts: ChannelFacts, asked_later: int | None) -> Iterator[Finding]:

@@ -24,8 +24,8 @@ from workbench.protocols.mcp import (
     response_object,
 )
 from workbench.provenance import escape
-from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, RULES, WARNING, make, member
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import INFO, MEDIA_TYPE, MESSAGE, RULES, WARNING, make, member
 from workbench.toolcalls.arguments import climb
 
 _BY_SLUG = {rule.slug: rule for rule in RULES}

@@ -13,7 +13,8 @@ from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object, tools_in
 from workbench.provenance import unescape
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import (
     ARGS_CHANGED,
     ARGUMENTS,
     CALLED_TWICE,
@@ -30,7 +31,6 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules._wording import quote
 from workbench.toolcalls.arguments import climb
 from workbench.toolcalls.schemas import resolve
 from workbench.undo_log import Journal

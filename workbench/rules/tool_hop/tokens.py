@@ -14,9 +14,9 @@ from workbench.contracts import Finding
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import form_of, object_of, request_object
-from workbench.rules._mcp_http import head_of
-from workbench.rules._mcp_rules import AUTH, INFO, WARNING, make
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.http import head_of
+from workbench.rules.tool_hop.rules import AUTH, INFO, WARNING, make
 from workbench.wire import HttpRequest, urls
 
 _BASIC, _POST, _NO_SECRET = "client_secret_basic", "client_secret_post", "none"

@@ -11,9 +11,9 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
 from workbench.protocols.mcp import is_named
-from workbench.rules._mcp_rules import INFO, INSTRUCTIONS, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
-from workbench.rules._mcp_schemas import SchemaChange, schema_changes
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import INFO, INSTRUCTIONS, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
+from workbench.rules.tool_hop.schemas import SchemaChange, schema_changes
 
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""

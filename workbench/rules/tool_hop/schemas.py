@@ -8,8 +8,8 @@ from typing import NamedTuple
 from workbench.contracts import Severity
 from workbench.ir import JsonValue
 from workbench.provenance import escape
-from workbench.rules._mcp_rules import INFO, WARNING, member
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import INFO, WARNING, member
 from workbench.toolcalls.schemas import resolve
 from workbench.wire import dumps
 

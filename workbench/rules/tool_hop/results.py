@@ -21,7 +21,8 @@ from workbench.ir import JsonValue, Media, Part, Text
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.clients import ClientFacts
 from workbench.protocols.mcp import ToolOutcome
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import (
     CANCELLED_END,
     CONTENT_SHADOWED,
     ERROR_FLAG,
@@ -37,7 +38,6 @@ from workbench.rules._mcp_rules import (
     member,
     texts_of,
 )
-from workbench.rules._wording import quote
 from workbench.wire import dumps
 
 _LOST = {

@@ -12,11 +12,11 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import AUTHORIZATION, REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
-from workbench.rules._mcp_authorization import of_authorization
-from workbench.rules._mcp_http import head_of, url_of
-from workbench.rules._mcp_rules import AUTH, INFO, make
-from workbench.rules._mcp_tokens import Issuer, of_registration, of_token
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.authorization import of_authorization
+from workbench.rules.tool_hop.http import head_of, url_of
+from workbench.rules.tool_hop.rules import AUTH, INFO, make
+from workbench.rules.tool_hop.tokens import Issuer, of_registration, of_token
 from workbench.undo_log import Journal
 from workbench.wire import Exchange, HttpResponse, urls
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import Course, Lapse, messages_over_http
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import (
     CANCELLED_END,
     CAPABILITY,
     INFO,
@@ -25,7 +26,6 @@ from workbench.rules._mcp_rules import (
     WARNING,
     make,
 )
-from workbench.rules._wording import quote
 
 _RULES = {
     "lifecycle": (LIFECYCLE, WARNING),

@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 from workbench.contracts import Finding
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import STREAM
-from workbench.rules._mcp_http import head_of, url_of
-from workbench.rules._mcp_rules import HTTP, make
 from workbench.rules._wording import quote
+from workbench.rules.tool_hop.http import head_of, url_of
+from workbench.rules.tool_hop.rules import HTTP, make
 from workbench.undo_log import Journal
 from workbench.wire import urls
 

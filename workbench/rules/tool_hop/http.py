@@ -12,7 +12,8 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, event_messages, request_object, response_object
-from workbench.rules._mcp_rules import (
+from workbench.rules._wording import quote
+from workbench.rules.tool_hop.rules import (
     FRAMING,
     HTTP,
     INFO,
@@ -24,7 +25,6 @@ from workbench.rules._mcp_rules import (
     make,
     member,
 )
-from workbench.rules._wording import quote
 from workbench.wire import Exchange, HttpRequest, HttpResponse, State
 
 _JSON, _SSE = "application/json", "text/event-stream"
