@@ -66,7 +66,7 @@ class Row(NamedTuple):
 def long_session(label: str, protocol: str, *, stream: bool, messages: int = MESSAGES) -> list[Exchange]:
     """A healthy session whose last request has that many messages, and 40 tools."""
     made = list[Exchange]()
-    first = healthy._first
+    first = healthy._first_model_request
 
     def many_tools(*args: Any, **named: Any) -> Any:
         request = first(*args, **named)
@@ -75,7 +75,7 @@ def long_session(label: str, protocol: str, *, stream: bool, messages: int = MES
 
     with patch.multiple(healthy, QUESTIONS=healthy.QUESTIONS * messages, MOST_STEPS=messages, _first=many_tools):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
-        for exchange in healthy._talk(simulator, protocols.get(protocol), stream=stream):
+        for exchange in healthy._conversation(simulator, protocols.get(protocol), stream=stream):
             made.append(exchange)
             assert exchange.request
             if _length(loads(exchange.request.body.raw)) >= messages:

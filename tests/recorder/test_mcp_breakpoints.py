@@ -22,7 +22,7 @@ from workbench.errors import WorkbenchError
 from workbench.recorder import process
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.recorder.breakpoints.remote import Pause, Recorders, Remote
-from workbench.recorder.mcp_tap import announcing
+from workbench.recorder.mcp_tap import reporting_pauses
 from workbench.recorder.mcp_tap.events import GONE, HELD_RECEIVED, HELD_SENT, RECEIVED, SENT
 from workbench.recorder.mcp_tap.held_lines import HeldLines, PassedStream
 from workbench.recorder.mcp_tap.pauses import TapPauses
@@ -162,7 +162,10 @@ def test_a_call_and_its_result_are_held_edited_and_answered_while_others_pass(cl
 def test_of_a_batch_each_call_is_decided_alone_and_each_pause_is_a_line_on_stderr(tmp_path: Path) -> None:
     lines: list[str] = []
     out = tmp_path / "s.wb"
-    with announcing(out, announcer(out, lines.append)), ended(Client(out, "--break", "mcp:my server/held")) as client:
+    with (
+        reporting_pauses(out, announcer(out, lines.append)),
+        ended(Client(out, "--break", "mcp:my server/held")) as client,
+    ):
         client.send(0, "held", a=0)
         client.decide(Remote.drop)
         client.write([call(n, "free" if n == 2 else "held", a=n) for n in range(1, 6)])

@@ -176,7 +176,7 @@ def test_a_recorder_that_dies_is_told_once_and_nothing_waits_for_it(monkeypatch:
 
 
 def test_what_does_not_fit_is_counted_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.recorder.mcp_tap.tape.MOST", 5)
+    monkeypatch.setattr("workbench.recorder.mcp_tap.tape.MOST_WAITING_BYTES", 5)
     given, target = os.pipe()
     held = SimpleNamespace(input=os.fdopen(target, "wb"), output=())
     monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: held)

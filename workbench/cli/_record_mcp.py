@@ -64,15 +64,15 @@ def recorded(
         breaks: breakpoints; pauses at them are reported.
     """
     from workbench.recorder import process
-    from workbench.recorder.mcp_tap import announcing, made_for_now, wait_for_end
+    from workbench.recorder.mcp_tap import reporting_pauses, temporary_folder, wait_for_end
     from workbench.wire import TOOL_HOP
 
     armed = _breakpoint_lines.of_tools(breaks)
     with ExitStack() as stack:
         if tapped_servers.marks:
-            stack.enter_context(made_for_now(tapped_servers.marks))
+            stack.enter_context(temporary_folder(tapped_servers.marks))
         if armed and tapped_servers.tapped:
-            stack.enter_context(announcing(out, _breakpoint_lines.announcer(out, _say)))
+            stack.enter_context(reporting_pauses(out, _breakpoint_lines.announcer(out, _say)))
         if tapped_servers.urls:
             recorder = process.start(
                 tapped_servers.urls,

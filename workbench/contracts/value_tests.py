@@ -94,7 +94,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 """Tests on one value: word → (value, argument) → the value passes."""
 
-_OF_TYPES: Mapping[str, tuple[str, ...]] = {
+_TYPES_THAT_PASS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("above", "below"), ("integer", "number")),
     **dict.fromkeys(("longer", "shorter"), ("string", "array", "object")),
     **dict.fromkeys(("matches", "not-matches", "blank", "bytes-above"), ("string",)),
@@ -102,15 +102,15 @@ _OF_TYPES: Mapping[str, tuple[str, ...]] = {
 }
 """Test → the types of the values that can pass it; other tests accept values of every type."""
 
-_OF_KINDS = ("type", "not-type", "has", "lacks")
+_TYPE_ONLY_TESTS = ("type", "not-type", "has", "lacks")
 """Tests that read only the type of a value, or the types of its members."""
 
 
 def _may_pass(word: str, argument: Any, like: JsonValue, kind: str) -> bool:
     """A value of the same type may pass a test."""
-    if kind not in _OF_TYPES.get(word, (kind,)):
+    if kind not in _TYPES_THAT_PASS.get(word, (kind,)):
         return False
-    if word in _OF_KINDS:
+    if word in _TYPE_ONLY_TESTS:
         return SINGLE[word](like, argument)
     accepted = [argument] if word == "is" else argument if word == "in" else [like]
     return any(_may_be_same(like, kind, each) for each in accepted)

@@ -8,6 +8,7 @@ list of models says is dropped where the contract says the same of the provider 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 
 from workbench.contracts import (
     COMMON_SOURCE,
@@ -103,7 +104,8 @@ def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     votes = fact(case.contract, _votes)
     request = case.request
     flags = (request.thinking, request.stream) if request else ()
-    key = (finding.source, finding.rule, finding.message, _value_text(case, finding.pointer), flags)
+    value = blake2b(_value_text(case, finding.pointer), digest_size=16).digest()
+    key = (finding.source, finding.rule, finding.message, value, flags)
     if key not in votes:
         if len(votes) >= VOTES_KEPT:
             votes.clear()

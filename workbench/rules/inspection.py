@@ -150,7 +150,7 @@ class Inspector:
     _next: int = 0
     _growing: set[int] = field(default_factory=set, repr=False)
     _open: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
-    _marks: dict[int, int] = field(default_factory=dict, repr=False)
+    _undo_marks: dict[int, int] = field(default_factory=dict, repr=False)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
     _providers: dict[int, str] = field(default_factory=dict, repr=False)
     _servers: Servers = field(init=False, repr=False)
@@ -184,9 +184,9 @@ class Inspector:
             is_same = now.state is State.OPEN and (then.url, then.request_bytes) == (now.url, now.request_bytes)
             if index in self._open and is_same:  # what is new is in its answer
                 self._growing.add(index)
-            elif index in self._marks:  # else it was whole already when it was read
+            elif index in self._undo_marks:  # else it was whole already when it was read
                 self._rewind(index)
-        if (first := self._tool_hops.overtaken_row(self._next)) in self._marks:
+        if (first := self._tool_hops.overtaken_row(self._next)) in self._undo_marks:
             self._rewind(first)
         return changed | frozenset(range(self._next, before))
 
@@ -203,9 +203,9 @@ class Inspector:
                 journal.is_on = True
             elif not self._open:
                 journal.forget()
-                self._marks.clear()
+                self._undo_marks.clear()
             if journal.is_on:
-                self._marks[index] = journal.mark()
+                self._undo_marks[index] = journal.mark()
         row = self._inspect(index, exchange)
         self.rows[index : index + 1] = (row,)
         self._next = index + 1
@@ -224,7 +224,7 @@ class Inspector:
         if earlier.conversation is not None:
             row = self._with_findings(row, decoded, self._contract(decoded), earlier.conversation)
         row = self.rows[index] = self._tool_hops.with_findings(with_transport_findings(row, decoded, before), earlier)
-        if (first := self._tool_hops.answered_by(exchange, self._marks)) is not None:
+        if (first := self._tool_hops.answered_by(exchange, self._undo_marks)) is not None:
             self._rewind(first)
         return row
 
@@ -235,9 +235,9 @@ class Inspector:
 
     def _rewind(self, index: int) -> None:
         """Take back everything from an exchange on."""
-        self._conversations.journal.rewind(self._marks[index])
+        self._conversations.journal.rewind(self._undo_marks[index])
         self._next = index
-        for by_index in (self._marks, self._open, self._details, self._peeked):
+        for by_index in (self._undo_marks, self._open, self._details, self._peeked):
             for later in [n for n in by_index if n >= index]:
                 del by_index[later]
         self._growing = {n for n in self._growing if n < index}

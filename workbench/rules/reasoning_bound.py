@@ -58,15 +58,15 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is None or case.contract.check_for(UNBOUND.slug) is None:
         return
     signed = {ref: e for ref, e in case.ledger.genuine.items() if e.signature}
-    for entry in _ends(signed.values()):
-        edit = _edit(case, case.request, entry)
+    for entry in _latest_and_earliest(signed.values()):
+        edit = _first_edit(case, case.request, entry)
         if edit is not None:
             blocks = sorted(ref for ref, e in signed.items() if ref[1:] > edit.at and _is_older(e, entry))
             yield from _unbound(case, blocks, entry, edit)
             return
 
 
-def _ends(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _latest_and_earliest(entries: Iterable[Entry]) -> Iterator[Entry]:
     """The latest turn, which covers the most, and the earliest, which may be older than the edit."""
     known = sorted(entries, key=lambda e: e.received_in or 0)
     yield from known[-1:]
@@ -99,7 +99,7 @@ def _is_lenient(case: RuleContext) -> bool:
     return is_dropped or 200 <= case.status < 300
 
 
-def _edit(case: RuleContext, now: ModelRequest, entry: Entry) -> _Edit | None:
+def _first_edit(case: RuleContext, now: ModelRequest, entry: Entry) -> _Edit | None:
     """Difference from the request whose response the entry received."""
     before = case.peek(entry.received_in) if entry.received_in is not None else None
     then = before.request if before else None

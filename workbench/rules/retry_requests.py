@@ -32,7 +32,7 @@ SHORTENED = (400, 413, 422)
 TOO_LONG = ("context-length", "request-too-large")
 """Kinds of failures after which clients shorten the history."""
 
-RUNGS = 3
+LEAST_ATTEMPTS = 3
 """Number of attempts, each changed after a failure, that count as a series."""
 
 LOOKED_BACK = 8
@@ -43,7 +43,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _FailedAttempt:
+class _Attempt:
     """An earlier try: ``end`` is what became of it, in words; ``kind`` a key of ``LEAST``."""
 
     exchange: int
@@ -63,15 +63,15 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if last is None or last.request is None:
         return
     if _is_same(last, case.decoded):
-        if _end(last).kind != "refused" or not 0 < case.status < 400:
-            yield from _again(case, _end(last))
-    elif _end(last).kind != "answered":
-        yield from _ladder(case, last)
+        if _outcome_of(last).kind != "refused" or not 0 < case.status < 400:
+            yield from _repeated_request(case, _outcome_of(last))
+    elif _outcome_of(last).kind != "answered":
+        yield from _changed_attempts(case, last)
 
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys are, by the same way."""
-    if _way(one) != _way(other) or _size(one) != _size(other) or _parts(one) != _parts(other):
+    if _destination(one) != _destination(other) or _size(one) != _size(other) or _parts(one) != _parts(other):
         return False  # bodies are parsed again only where they may be equal
     return one.request_text == other.request_text or _json(one) == _json(other)
 
@@ -108,7 +108,7 @@ def _check_shortened(case: RuleContext) -> Iterator[Finding]:
         texts.add(re.sub(r"\d+", "", before.response.error.message))
         refusal = refusal_of(before.response.error, before)
         kinds.add(refusal.kind.name if refusal else "")
-    if len(refused) >= RUNGS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
+    if len(refused) >= LEAST_ATTEMPTS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
         sizes = [d.request_body.size for d in (*reversed(refused), case.decoded)]
         message = f"attempt {len(sizes)} with a rewritten history: earlier ones were refused as too long"
         seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
@@ -125,7 +125,7 @@ def _is_same_run(one: DecodedExchange, other: DecodedExchange) -> bool:
     )
 
 
-def _way(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
+def _destination(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
     """Target of a request, and the features that its headers switch on."""
     http = attempt.exchange.request
     if http is None:
@@ -133,25 +133,23 @@ def _way(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
     return http.url, {name.lower(): value for name, value in http.headers if name.lower() in SWITCHES}
 
 
-def _end(attempt: DecodedExchange) -> _FailedAttempt:
+def _outcome_of(attempt: DecodedExchange) -> _Attempt:
     answer, status = attempt.response, attempt.exchange.response.status if attempt.exchange.response else 0
     if 400 <= status < 500 and _is_final(attempt):
-        return _FailedAttempt(attempt.index, f"status {status}", "refused")
+        return _Attempt(attempt.index, f"status {status}", "refused")
     if status >= 300 or answer is None:
-        return _FailedAttempt(attempt.index, f"status {status}" if status >= 300 else "no response", "failed")
+        return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no response", "failed")
     if answer.error:
-        return _FailedAttempt(attempt.index, f"status {status} with an error in the response", "failed")
+        return _Attempt(attempt.index, f"status {status} with an error in the response", "failed")
     if not answer.is_complete:
-        return _FailedAttempt(attempt.index, "an incomplete response", "failed")
+        return _Attempt(attempt.index, "an incomplete response", "failed")
     if not any(message.parts for message in answer.messages):
-        return _FailedAttempt(attempt.index, "an empty response", "failed")
+        return _Attempt(attempt.index, "an empty response", "failed")
     if attempt.request and attempt.request.stream and attempt.framing is None:
-        return _FailedAttempt(
-            attempt.index, "a response that is not a stream, although a stream was requested", "answered"
-        )
+        return _Attempt(attempt.index, "a response that is not a stream, although a stream was requested", "answered")
     if answer.finish_reason is None:
-        return _FailedAttempt(attempt.index, "a response without a finish reason", "answered")
-    return _FailedAttempt(attempt.index, "a response", "answered")
+        return _Attempt(attempt.index, "a response without a finish reason", "answered")
+    return _Attempt(attempt.index, "a response", "answered")
 
 
 def _is_final(attempt: DecodedExchange) -> bool:
@@ -161,7 +159,7 @@ def _is_final(attempt: DecodedExchange) -> bool:
     return refusal is None or refusal.kind.again is RetryAdvice.NO
 
 
-def _again(case: RuleContext, last: _FailedAttempt) -> Iterator[Finding]:
+def _repeated_request(case: RuleContext, last: _Attempt) -> Iterator[Finding]:
     """The very same request once more. Lengths tell how often: what lies between two equal ones is not read."""
     size = case.summaries[last.exchange].request_bytes if last.exchange < len(case.summaries) else -1
     same = 1
@@ -177,30 +175,30 @@ def _again(case: RuleContext, last: _FailedAttempt) -> Iterator[Finding]:
         yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
 
 
-def _ladder(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
+def _changed_attempts(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
     """One more changed request after a row of failures: what each rung changed."""
     now, rungs, places = case.decoded, list[str](), list[str]()
     attempts = 1
     for exchange in reversed(case.earlier.exchanges[-LOOKED_BACK:]):
         before = last if exchange == last.index else case.peek(exchange)
-        if before is None or before.request is None or now.request is None or _end(before).kind == "answered":
+        if before is None or before.request is None or now.request is None or _outcome_of(before).kind == "answered":
             break
-        if _goes_on(before.request, now.request):
+        if _continues_history(before.request, now.request):
             break
         if _is_same(before, now):
             continue
         changes = [*_changes(before.request, now.request), *_other_way(before, now)]
         places = places or [change.pointer for change in changes]
         what = ", ".join(change.words for change in changes) or "nothing visible"
-        rungs.append(f"exchange {now.index + 1}, after {_end(before).end}: {what}")
+        rungs.append(f"exchange {now.index + 1}, after {_outcome_of(before).end}: {what}")
         attempts, now = attempts + 1, before
-    if attempts >= RUNGS:
+    if attempts >= LEAST_ATTEMPTS:
         message = f"attempt {attempts} in a row after a failure, each with a changed request"
         pointer = next(iter(places), "")
         yield case.finding(LOOP, REQUEST, pointer, message, evidence=" · ".join(rungs))
 
 
-def _goes_on(then: ModelRequest, now: ModelRequest) -> bool:
+def _continues_history(then: ModelRequest, now: ModelRequest) -> bool:
     """Something was said behind the same history: no attempt at the same answer."""
     count = len(then.messages)
     return len(now.messages) > count and now.messages[:count] == then.messages
@@ -236,7 +234,7 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
 
 
 def _other_way(then: DecodedExchange, now: DecodedExchange) -> Iterator[_Change]:
-    (old_url, old), (new_url, new) = _way(then), _way(now)
+    (old_url, old), (new_url, new) = _destination(then), _destination(now)
     if old_url != new_url:
         yield _Change(f"went to {quote(new_url, 60)}")
     for name in (n for n in SWITCHES if old.get(n) != new.get(n)):

@@ -72,7 +72,7 @@ async def test_where_nothing_is_known_that_is_said() -> None:
         samples.session(samples.exchange({**BROKEN, "messages": BROKEN["messages"][:1]}, samples.DONE))
     ) as driver:
         await driver.press("6", "f")
-        await until(driver.pilot, lambda: "no known repair" in driver.text)
+        await until(driver.pilot, lambda: "no repair is known" in driver.text)
 
 
 def two_broken_calls():

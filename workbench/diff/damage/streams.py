@@ -93,7 +93,7 @@ class _StreamComparison:
         self.found: list[ValueChange] = []
         self._is_recut = False
         if self._is_beginning():
-            self._cut_off("")
+            self._report_truncation("")
             return
         if self._is_event_by_event():
             pairs = list(zip(old.events, new.events, strict=True))
@@ -155,8 +155,8 @@ class _StreamComparison:
             self._is_recut |= change.kind not in (DamageKind.DELTAS_LOST, DamageKind.DELTAS_REPEATED)
             start = self._first(olds[first][0], news[first][0] if news else None)
             facts = {"words": change.words, "places": change.places, "bytes": start}
-            if change.kind is DamageKind.DELTAS_LOST and self._is_cut_off(change.is_tail):
-                self._cut_off(at)
+            if change.kind is DamageKind.DELTAS_LOST and self._is_truncated(change.is_tail):
+                self._report_truncation(at)
             else:
                 self._add(change.kind, at, self.new.at.get(key, at), is_same_meaning=change.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
@@ -172,11 +172,11 @@ class _StreamComparison:
             facts = {"words": words, "is_same_meaning": True, "bytes": self._first(*start)}
             self._add(DamageKind.EVENTS_RECUT, f"/events/{start[0]}", f"/events/{start[1]}", **facts)
 
-    def _is_cut_off(self, is_tail: bool) -> bool:
+    def _is_truncated(self, is_tail: bool) -> bool:
         old, new = self.old.decoded.response, self.new.decoded.response
         return is_tail and bool(old and new and old.is_complete and not new.is_complete)
 
-    def _cut_off(self, pointer: str) -> None:
+    def _report_truncation(self, pointer: str) -> None:
         """Report a stream that stops early: all that is missing at its end is one damage."""
         if not any(change.kind is DamageKind.TRUNCATED for change in self.found):
             event_count, forwarded_count = len(self.old.events), len(self.new.events)
@@ -200,10 +200,10 @@ class _StreamComparison:
     def _events(self) -> list[tuple[StreamEvent, StreamEvent]]:
         """Pair events without text one by one, and those with text if they are cut alike; report the rest."""
         pairs, removals, additions = _match_events(_textless(self.old.events), _textless(self.new.events))
-        is_same_text, is_same_cost = self._says_the_same()
+        is_same_text, is_same_usage = self._says_the_same()
         removals, additions = (
-            self._without_merged(removals, self.new, is_same_text, is_same_cost),
-            self._without_merged(additions, self.old, is_same_text, is_same_cost),
+            self._without_merged(removals, self.new, is_same_text, is_same_usage),
+            self._without_merged(additions, self.old, is_same_text, is_same_usage),
         )
         self._missing(removals)
         for label, events in _by_label(additions).items():
@@ -239,11 +239,11 @@ class _StreamComparison:
         return (old.messages, old.finish_reason) == (new.messages, new.finish_reason), old.usage == new.usage
 
     def _without_merged(
-        self, events: list[StreamEvent], other: StreamTexts, is_same_text: bool, is_same_cost: bool
+        self, events: list[StreamEvent], other: StreamTexts, is_same_text: bool, is_same_usage: bool
     ) -> list[StreamEvent]:
         """The events without those whose content moved into or out of another event: nothing is lost."""
-        is_same_cost = is_same_cost and not any(e.label == USAGE for e in other.events)
-        moved = [e for e in events if (e.label == FINISH and is_same_text) or (e.label == USAGE and is_same_cost)]
+        is_same_usage = is_same_usage and not any(e.label == USAGE for e in other.events)
+        moved = [e for e in events if (e.label == FINISH and is_same_text) or (e.label == USAGE and is_same_usage)]
         if moved and not self._is_recut:
             at = f"/events/{moved[0].number}"
             self._add(
@@ -276,7 +276,7 @@ class _StreamComparison:
             if (a.order == b.order and (a.pieces == b.pieces or not is_whole)) or entered[b.label] >= _MOST_ENTERED:
                 continue
             entered[b.label] += 1
-            self._enter(a, b, *(value_of(e.source)[0] if is_whole else e.rest for e in (a, b)))
+            self._compare_values(a, b, *(value_of(e.source)[0] if is_whole else e.rest for e in (a, b)))
         for kind, count, is_same in (
             (DamageKind.EVENT_NAMES_LOST, names, False),
             (DamageKind.EVENT_IDS_LOST, ids, True),
@@ -289,7 +289,7 @@ class _StreamComparison:
                 DamageKind.FRAMING_CHANGED, words="event names were added", places=name_count, is_same_meaning=True
             )
 
-    def _enter(self, a: StreamEvent, b: StreamEvent, old: JsonValue, new: JsonValue) -> None:
+    def _compare_values(self, a: StreamEvent, b: StreamEvent, old: JsonValue, new: JsonValue) -> None:
         for change in changes(old, new):
             if change.kind is DamageKind.FIELD_DROPPED and not change.before:
                 change = replace(change, kind=DamageKind.EMPTY_DROPPED)

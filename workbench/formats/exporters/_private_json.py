@@ -335,10 +335,10 @@ class StandIns:
             return word
         stand_in = self._words.get(lower)
         if stand_in is None:
-            stand_in = self._words[lower] = self._new(lower)
+            stand_in = self._words[lower] = self._new_stand_in(lower)
         return "".join(c.upper() if of.isupper() else c for c, of in zip(stand_in, word, strict=True))
 
-    def _new(self, word: str) -> str:
+    def _new_stand_in(self, word: str) -> str:
         """A stand-in that no other word has, as long as there are free ones."""
         if is_stand_in(word):
             return word
@@ -346,7 +346,7 @@ class StandIns:
         stand_in = word
         for _ in range(_TRIES):
             first = "".join(draw.choices(_LETTERS, k=len(word) - 1))
-            stand_in = first + _check(first)
+            stand_in = first + _check_letter(first)
             if stand_in not in self._in_use:
                 break
         self._in_use.add(stand_in)
@@ -365,13 +365,13 @@ def _looks_sealed(text: str) -> bool:
     return all(any(map(kind, text)) for kind in kinds) and max(map(len, re.split("[/_-]", text))) > 24
 
 
-def _check(letters: str) -> str:
+def _check_letter(letters: str) -> str:
     return _LETTERS[sum(n * _LETTERS.index(c) for n, c in enumerate(letters, 1)) % len(_LETTERS)]
 
 
 def is_stand_in(word: str) -> bool:
     """True if a lower-case word is a stand-in."""
-    return not set(word).difference(_LETTERS) and _check(word[:-1]) == word[-1]
+    return not set(word).difference(_LETTERS) and _check_letter(word[:-1]) == word[-1]
 
 
 def _is_sealed_stand_in(text: str) -> bool:

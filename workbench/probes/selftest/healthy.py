@@ -47,20 +47,20 @@ def sessions(names: Iterable[str] = ()) -> Iterator[HealthySession]:
         supported = contracts.read(name).protocols if name in contracts.names() else ()
         for protocol in supported or protocols.protocols():
             if protocol in protocols.protocols():
-                yield from _of(label, protocol)
+                yield from _sessions_of(label, protocol)
 
 
-def _of(label: str, protocol: str) -> Iterator[HealthySession]:
+def _sessions_of(label: str, protocol: str) -> Iterator[HealthySession]:
     from workbench.simulator import Dials, ScriptedModel, Simulator
 
     for stream in (False, True):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
-        exchanges = tuple(_talk(simulator, protocols.get(protocol), stream=stream))
+        exchanges = tuple(_conversation(simulator, protocols.get(protocol), stream=stream))
         name = f"{label}, {protocol}{', streamed' if stream else ''}"
         yield HealthySession(name, label, MemorySession(name, exchanges))
 
 
-def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
+def _conversation(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
     """A conversation of two questions, each with its calls; yields its exchanges."""
     waiting = list(QUESTIONS)
     first = Exchange("exchange-0", first_request(simulator, adapter, waiting.pop(0), stream=stream))
@@ -81,14 +81,14 @@ def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[E
 
 def first_request(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool) -> HttpRequest:
     """The first request of a session: two tools, and a question."""
-    request = _first(adapter.name, simulator.names()[0], question, stream=stream)
+    request = _first_model_request(adapter.name, simulator.names()[0], question, stream=stream)
     fields = simulator.contract_for(adapter.name, request, simulator.label).term("params.fields")
     body = rename_fields(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
     headers = Headers((("content-type", "application/json"),))
     return HttpRequest("POST", simulator.url(adapter.path(request)), headers, Body(body))
 
 
-def _first(protocol: str, model: str, question: str, *, stream: bool) -> ModelRequest:
+def _first_model_request(protocol: str, model: str, question: str, *, stream: bool) -> ModelRequest:
     schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
     tools = (
         ToolDef("read_file", "Read a file.", schema),

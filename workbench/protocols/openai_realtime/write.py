@@ -151,5 +151,7 @@ class RealtimeWriter(ItemWriter):
     def _event(self, kind: str, **value: JsonValue) -> bytes:
         self._number += 1
         named = {"response_id": self._answer or ""} if "item" in value else {}
+        if kind == "response.function_call_arguments.done" and self._item:
+            named = {"name": self._item.get("name", "")}
         event = {"type": kind, "event_id": f"event_{self._number}", **named, **value}
         return b"event: %s\ndata: %s\n\n" % (kind.encode(), dumps(event))

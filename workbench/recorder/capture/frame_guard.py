@@ -21,7 +21,7 @@ class _ServerMessages:
     def __init__(self) -> None:
         self._texts = StreamedTexts()
         self._waiting: list[Frame] = []
-        self._size = self._again = 0
+        self._size = self._next_search_size = 0
 
     def add(self, frame: Frame) -> None:
         self._waiting.append(frame)
@@ -29,13 +29,15 @@ class _ServerMessages:
 
     def take(self, redactor: Redactor, *, is_quiet: bool) -> list[Frame]:
         """Messages that are settled, redacted; ``is_quiet``: no text continues."""
-        if not self._waiting or (self._size < self._again and not is_quiet):
+        if not self._waiting or (self._size < self._next_search_size and not is_quiet):
             return []
         data = [frame.data for frame in self._waiting]
         lines = lines_of(data)
         end = len(lines) if is_quiet else self._texts.settled_length(lines, redactor.seen)
         count = lines.count(b"\n", 0, end)
-        self._again = 0 if count else 2 * self._size  # what may be a long secret is not read with each of its pieces
+        self._next_search_size = (
+            0 if count else 2 * self._size
+        )  # what may be a long secret is not read with each of its pieces
         safe = list(redactor.messages(data, self._texts, count)) if count else []
         self._texts.advance(lines[:end])
         if is_quiet:

@@ -13,7 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.recorder.mcp_tap.client_servers import COPY_PATH, TappedServers, tapped_servers
-    from workbench.recorder.mcp_tap.running_taps import announcing, made_for_now, new_folder, wait_for_end
+    from workbench.recorder.mcp_tap.running_taps import new_folder, reporting_pauses, temporary_folder, wait_for_end
     from workbench.recorder.mcp_tap.server_entry import ServerCommand, read_command
     from workbench.recorder.mcp_tap.tape import Tape, end_as, pass_through
 else:
@@ -24,12 +24,12 @@ __all__ = [
     "ServerCommand",
     "Tape",
     "TappedServers",
-    "announcing",
     "end_as",
-    "made_for_now",
     "new_folder",
     "pass_through",
     "read_command",
+    "reporting_pauses",
     "tapped_servers",
+    "temporary_folder",
     "wait_for_end",
 ]

@@ -29,7 +29,7 @@ def new_folder() -> Path:
 
 
 @contextmanager
-def made_for_now(folder: Path) -> Iterator[None]:
+def temporary_folder(folder: Path) -> Iterator[None]:
     """Make a folder that only this user can use, and remove it at the end."""
     folder.mkdir(mode=0o700)
     try:
@@ -49,7 +49,7 @@ def wait_for_end(folder: Path, seconds: float = END_SECONDS) -> bool:
 
 
 @contextmanager
-def announcing(out: Path, on_event: Callable[[Mapping[str, JsonValue]], None]) -> Iterator[None]:
+def reporting_pauses(out: Path, on_event: Callable[[Mapping[str, JsonValue]], None]) -> Iterator[None]:
     """Report events at the breakpoints of all taps that write a session, in threads, while the block runs."""
     known: dict[Path, Remote] = {}
     is_over = threading.Event()

@@ -32,14 +32,14 @@ NOTHING_RECORDED = "recording failed; nothing is recorded"
 _SQLITE = b"SQLite format 3\0"
 """Beginning of a session file."""
 
-MOST = 256 * 1024 * 1024
+MOST_WAITING_BYTES = 256 * 1024 * 1024
 """Bytes that may wait for the recorder; beyond them bytes pass unrecorded."""
 
-PATIENCE = 1.5
+END_WAIT = 1.5
 """Seconds that the end of a tap waits, at most, for its recorder to be started; clients send SIGTERM after two
 (TypeScript SDK). The recorder reads and writes the rest after the tap has ended."""
 
-_MOMENT = 0.02
+FLUSH_WAIT = 0.02
 """Seconds in which most recorders have read everything."""
 
 _WRITTEN_AT_ONCE = 1 << 16
@@ -89,7 +89,7 @@ class Tape:
         if self._is_gone:
             return
         with self._lock:
-            is_kept = self._waiting + len(data) <= MOST or kind >= ENDED
+            is_kept = self._waiting + len(data) <= MOST_WAITING_BYTES or kind >= ENDED
             self._waiting += len(data) if is_kept else 0
         at = time.monotonic() - self._began
         self._events.put(TapeEvent(kind, at, data) if is_kept else TapeEvent(kind + LOST, at, b"%d" % len(data)))
@@ -98,13 +98,13 @@ class Tape:
         """Note the exit status of the server. What the recorder has not yet read is left to a process that it reads."""
         self.note(ENDED, b"%d" % status)
         self._events.put(None)
-        self._thread.join(_MOMENT)
+        self._thread.join(FLUSH_WAIT)
         if self._thread.is_alive():
             self._is_leaving = True
             os.write(self._wake[1], b"!")
-            self._thread.join(PATIENCE)
+            self._thread.join(END_WAIT)
             if self._handle is not None and not self._thread.is_alive():
-                self._leave(self._handle)
+                self._hand_to_fork(self._handle)
 
     def _hand_over(self) -> None:
         from workbench.recorder.child import ChildProcess
@@ -115,7 +115,7 @@ class Tape:
                 raise WorkbenchError(refused)
             child = ChildProcess("workbench.recorder.mcp_tap.writing", self._task, is_awaited=False)
         except (OSError, WorkbenchError) as error:
-            self._stop(f"{NOTHING_RECORDED}: {error}")
+            self._stop_recording(f"{NOTHING_RECORDED}: {error}")
             return
         threading.Thread(target=self._listen, args=(child,), name="from the recorder", daemon=True).start()
         self._handle = child.input.fileno()
@@ -123,7 +123,7 @@ class Tape:
             self._write_all(self._handle)
         except OSError:
             self._handle = None
-            self._stop("the recording ended early: the process that writes it has died; traffic continues")
+            self._stop_recording("the recording ended early: the process that writes it has died; traffic continues")
         if not self._is_leaving:
             with suppress(OSError):
                 child.input.close()
@@ -132,7 +132,7 @@ class Tape:
         """Read what the recorder says: that it cannot write, or, with breakpoints, what becomes of held lines."""
         for line in child.output:
             if line.startswith(b'{"error"'):
-                self._stop(f"{NOTHING_RECORDED}: {json_object(line)['error']}")
+                self._stop_recording(f"{NOTHING_RECORDED}: {json_object(line)['error']}")
             elif self.on_line:
                 self.on_line(line)
         if self.on_gone:
@@ -162,7 +162,7 @@ class Tape:
                     self._waiting -= len(event.data)
         return memoryview(bytes(batch))
 
-    def _leave(self, handle: int) -> None:
+    def _hand_to_fork(self, handle: int) -> None:
         """Have a copy of this process write what is left, so that this one can end."""
         rest = [self._unwritten]
         while not self._is_over:
@@ -173,7 +173,7 @@ class Tape:
             if os.fork() == 0:
                 _write_alone(handle, rest)
 
-    def _stop(self, line: str) -> None:
+    def _stop_recording(self, line: str) -> None:
         if not self._is_gone:
             self._is_gone = True
             self._events = SimpleQueue()

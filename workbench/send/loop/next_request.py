@@ -34,7 +34,7 @@ _LAST_EVENTS = 3
 """Number of events at the end of a stream that may contain the whole answer."""
 
 _EMPTY_TAGS = regex.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
-_STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
+_PLACEHOLDER = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 def answer_values(
@@ -57,7 +57,7 @@ def answer_values(
     parts: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
     if only_first_call:
         parts += [call for m in messages for _, call in m.tool_calls()][1:]
-    return [v for message in messages if (v := _value(body, message, parts)) is not None]
+    return [v for message in messages if (v := _message_without(body, message, parts)) is not None]
 
 
 def _complete_body(decoded: DecodedExchange) -> JsonValue:
@@ -92,13 +92,13 @@ def _objects(data: bytes | None) -> Iterator[JsonValue]:
         yield from (inner for inner in value.values() if isinstance(inner, dict))
 
 
-def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> JsonValue:
+def _message_without(body: JsonValue, message: Message, unwanted: Collection[Part]) -> JsonValue:
     """A message of the body without unwanted parts; None if nothing remains."""
     value = copy.deepcopy(value_at(body, message.pointer))
     if not isinstance(value, dict):
         return value
     if not message.pointer:  # the body is the message, and more than that
-        message_keys = {"role", *(_first(part) for part in message.parts)}
+        message_keys = {"role", *(_first_key(part) for part in message.parts)}
         value = {key: inner for key, inner in value.items() if key in message_keys}
     unwanted_parts = [p for p in message.parts if any(p is other for other in unwanted)]
     if any(not p.source.pointer for p in unwanted_parts):
@@ -110,7 +110,7 @@ def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> Jso
     return value
 
 
-def _first(part: Part) -> str:
+def _first_key(part: Part) -> str:
     return part.source.pointer.split("/")[1] if part.source.pointer else ""
 
 
@@ -148,8 +148,10 @@ def _encode_streamed(
     if only_first_call:
         first = next((p for p in parts if _is_call(p)), None)
         parts = [p for p in parts if p is first or not _is_call(p)]
-    as_they_came = {f"{_STANDS_FOR}{n}": _first_event_value(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
-    marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
+    as_they_came = {
+        f"{_PLACEHOLDER}{n}": _first_event_value(decoded, p) for n, p in enumerate(parts) if _is_outside_normal_form(p)
+    }
+    marked: list[Part] = [Text(f"{_PLACEHOLDER}{n}") if _is_outside_normal_form(p) else p for n, p in enumerate(parts)]
     if not adapter.capabilities.answer.interleaved:
         marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
     body, request = write_messages(adapter, (Message("assistant", tuple(marked)),))
@@ -168,7 +170,7 @@ def write_messages(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonV
     return body, adapter.decode_request(dumps(body))
 
 
-def _is_beyond(part: Part) -> bool:
+def _is_outside_normal_form(part: Part) -> bool:
     """Normal form cannot express it: the provider's own tools, and opaque parts."""
     return isinstance(part, Opaque) or bool(getattr(part, "is_server", False))
 

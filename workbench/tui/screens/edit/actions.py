@@ -138,7 +138,7 @@ class EditActions:
 
         if not screen.is_current or study is not screen.judged_request:
             return
-        screen.say("" if repair_offers else "no known repair satisfies the contract")
+        screen.say("" if repair_offers else "no repair is known that the contract accepts")
         if repair_offers:
             screen.app.push_screen(RepairsScreen(study.told.findings[0], repair_offers), apply)
 
