@@ -46,6 +46,29 @@ def test_whoever_writes_late_the_same_is_found(made: object, is_model_late: bool
     assert judged([*others, *late]) == (found, links)
 
 
+def beside_local_tools() -> HopSession:
+    """A client that asks a server by itself, wraps its instructions, and has a tool of its own with equal results."""
+    made, nothing, hit = HopSession("sky"), "No results found.", "one report of mild weather"
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    server = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": client["clientInfo"]}
+    made.ask("sky", "initialize", client, {"result": {**server, "instructions": "Ask for the  weather of a city."}})
+    made.send("sky", "sent", {"method": "notifications/initialized"})
+    made.ask("sky", "tools/list", {}, {"result": {"tools": [WEATHER]}})
+    hint = "- Ask for the\n  weather of a city."
+    tools = [
+        {"name": name, "description": hint, "input_schema": {"type": "object"}} for name in ("sky_weather", "Grep")
+    ]
+    made.call("sky", "weather", {"city": "warm-up"}, {"content": [said(hit)]})
+    made.model(tools, ("t1", "Grep", {"q": "x"}), ("t2", "Grep", {"q": "y"}))
+    made.call("sky", "weather", {"city": "Oslo"}, {"content": [said(nothing)]})
+    made.model(tools, told=[("t1", hit), ("t2", nothing)])
+    return made
+
+
+def test_a_local_tool_may_return_what_a_server_had_returned() -> None:
+    assert judged(beside_local_tools().exchanges()) == (set(), set())
+
+
 class Written(MemorySession):
     """A session of which more and more exchanges are written; the first stays open."""
 

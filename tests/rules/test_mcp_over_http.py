@@ -175,6 +175,8 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     "a session id with a space": (first(answered(200, SHAKEN, mcp_session_id="s 1")), "not visible ASCII"),
     "an origin that is refused": (first(answered(403, "Invalid Origin header"), origin="null"), "refuses the Origin"),
     "a host that is refused": (first(answered(421, "Invalid Host header")), "refuses the Host"),
+    "an original that is refused": (first(answered(403, "the original file is locked on the origin server")), ""),
+    "a scope that this origin lacks": (first(answered(403, "origin: insufficient_scope")), ""),
     "a content type that is refused": (first(answered(415, "no")), "answers 415, but the Content-Type is"),
     "two responses of one id": (call(event("e1", DONE) + event("e2", DONE)), "two responses with the id 5"),
     "a server that does not resume": ([*call(event("e1", DONE)), *stream("", 405, last_event_id="e1")], "does not let"),

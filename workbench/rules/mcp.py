@@ -403,9 +403,7 @@ class ToolHops:
             client = self._client_of(decoded, link.server)
             yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], texts, client)
         answered = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
-        linked = {link.exchange for link in links}
-        others = [one for one in waiting if one.exchange not in linked]
-        yield from of_uncalled(decoded, answered, links, ((one.server, one.name) for one in self._tools()), others)
+        yield from of_uncalled(decoded, answered, links, ((one.server, one.name) for one in self._tools()), waiting)
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:

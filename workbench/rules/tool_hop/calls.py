@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from workbench import regex
 from workbench.chain import Fate, ToolLink, fates, lost_parts, newest_messages, request_tool_results, text_for_model
 from workbench.contracts import Finding
-from workbench.ir import JsonValue, ToolCallIR
+from workbench.ir import JsonValue, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object, tools_in
 from workbench.provenance import unescape
+from workbench.rules._outcomes import ResultOutcome, kind_of
 from workbench.rules._wording import quote
 from workbench.rules.tool_hop.rules import (
     ARGS_CHANGED,
@@ -54,12 +55,14 @@ class ModelCall:
     Attributes:
         exchange: index of the answer with it.
         key: equal for equal arguments.
+        began: time of the request whose answer it is, in seconds since the epoch; None if unknown.
         carried: the request to a tool server that carried it out; None if none was seen.
     """
 
     exchange: int
     call: ToolCallIR
     key: bytes
+    began: float | None = None
     carried: ToolOutcome | None = None
 
 
@@ -196,7 +199,8 @@ def _keys_of(call: ModelCall) -> frozenset[bytes]:
 
 def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
     calls = (call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server)
-    return [ModelCall(decoded.index, call, argument_key(call.input)) for call in calls]
+    began = decoded.exchange.started_at
+    return [ModelCall(decoded.index, call, argument_key(call.input), began) for call in calls]
 
 
 def of_call(
@@ -395,37 +399,80 @@ def of_uncalled(
         calls: calls whose results the request tells.
         links: what its results come from.
         tools: server and name of every tool that was listed.
-        outcomes: what the servers returned, and no request has told yet.
+        outcomes: what the servers returned, and no earlier request has told.
     """
     linked = {link.call_id for link in links}
     uncalled = {one.call.id: one for one in calls if one.carried is None and one.call.id not in linked}
     if not uncalled:
         return
-    listed = tuple(tools)
+    listed, others = tuple(tools), _TellingOutcomes(outcomes[-_NEAR:], {link.exchange for link in links})
     for result in request_tool_results(newest_messages(decoded.messages(REQUEST))):
         one = uncalled.get(result.result.tool_call_id)
-        words = text_for_model(result.result)
-        if one and (other := next((each for each in outcomes[-_NEAR:] if _is_in_place(one, each, words)), None)):
+        if one and (other := others.in_place_of(one, result.result)):
             text = f"this is the result of {quote(other.tool)} in exchange {other.exchange + 1}"
             hint = f"{text}; the call in exchange {one.exchange + 1} is of {quote(one.call.name)}"
             yield make(decoded, WRONG_CALL, REQUEST, result.pointer, hint, severity=WARNING)
             continue
         server = next((s for s, tool in listed if is_named(one.call.name, tool)), "") if one else ""
         if one and server:
+            words = text_for_model(result.result)
             severity = INFO if _DENIED.search(words[:300]) else WARNING
             text = f"the call in exchange {one.exchange + 1} was never sent to {quote(server)}"
             yield make(decoded, NOT_CALLED, REQUEST, result.pointer, text, quote(words[:200]), severity)
 
 
-def _is_in_place(one: ModelCall, outcome: ToolOutcome, words: str) -> bool:
-    """Another tool was run instead: the model got all of its result, and had not named it in its call.
+class _TellingOutcomes:
+    """Outcomes whose result no other tool returns by chance, by the beginning of their texts.
 
-    A tool that runs what the model writes (a program, the name of another tool) has that name in its arguments.
+    Args:
+        outcomes: what the servers returned; a text that several of them have tells nothing.
+        linked: exchanges of those whose result the model got for its own call.
     """
-    texts = [text.strip() for text in texts_of(outcome.result)]
-    is_told = len("".join(texts)) >= _TELLING and words.split() == " ".join(texts).split()
-    return is_told and outcome.tool.encode() not in one.key and not is_named(one.call.name, outcome.tool)
+
+    def __init__(self, outcomes: Sequence[ToolOutcome], linked: Collection[int]) -> None:
+        self._linked = linked
+        self._by_head: dict[str, list[ToolOutcome]] = {}
+        self._words: dict[int, list[str]] = {}
+        for one in outcomes:
+            if len(head := _head_of(texts_of(one.result))) == _TELLING:
+                self._by_head.setdefault(head, []).append(one)
+
+    def in_place_of(self, one: ModelCall, result: ToolResultIR) -> ToolOutcome | None:
+        """The outcome that the model got as the result of a call which had not named its tool; None without one.
+
+        A tool that runs what the model writes (a program, the name of another tool) has that name in its arguments.
+        """
+        text = text_for_model(result)
+        alike = self._by_head.get(_head_of((text,)), ())
+        words = text.split() if alike else []
+        found = [other for other in alike if self._words_of(other) == words]
+        is_telling = len(found) == 1 and found[0].exchange not in self._linked
+        if not is_telling or kind_of(result) is not ResultOutcome.NORMAL or not _is_behind(found[0], one):
+            return None
+        other = found[0]
+        is_meant = other.tool.encode() in one.key or is_named(one.call.name, other.tool)
+        return None if is_meant else other
+
+    def _words_of(self, outcome: ToolOutcome) -> list[str]:
+        if outcome.exchange not in self._words:
+            self._words[outcome.exchange] = " ".join(texts_of(outcome.result)).split()
+        return self._words[outcome.exchange]
+
+
+def _head_of(texts: Sequence[str]) -> str:
+    """The first characters of texts that are not blank."""
+    return "".join("".join(text[:_SEARCHED] for text in texts[:_TELLING]).split())[:_TELLING]
+
+
+def _is_behind(outcome: ToolOutcome, one: ModelCall) -> bool:
+    """A call of the model was made before the server was asked; by their places, where the times are not known."""
+    if outcome.began is None or one.began is None:
+        return outcome.exchange > one.exchange
+    return (outcome.began, outcome.exchange) > (one.began, one.exchange)
 
 
 _TELLING = 12
 """Characters of a result that no other tool returns by chance."""
+
+_SEARCHED = 512
+"""Characters at the beginning of a text in which those are looked for."""

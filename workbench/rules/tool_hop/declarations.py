@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from workbench import regex
@@ -21,8 +22,12 @@ _LONGEST = 64
 _PLAIN_TEXT = regex.compile(r"[A-Za-z0-9 .,:;()_-]+")
 """Characters that JSON writes as they are."""
 
-_HEAD, _TELLING = 400, 12
-"""Characters of instructions in which a run of such characters is looked for, and those that no other text has."""
+_HEAD, _TELLING, _RUN = 160, 12, 40
+"""Characters of instructions in which a run of such characters is looked for, those that no other text has, and those
+of the run that are looked for: clients cut the rest."""
+
+_BETWEEN = rb"(?:\s|\\+[nrt]|[>#*|])*"
+"""What may be between two words of a text in JSON that a client wraps, indents or quotes."""
 
 _SEARCH = ("search", "load_tools")
 """Words in the name of a tool by which any client may let the model find the tools that it keeps back."""
@@ -179,8 +184,14 @@ def of_instructions(
     """
     names = [tool.name or "" for tool in declared]
     for server, instructions, tools in servers:
-        head = max(_PLAIN_TEXT.findall(instructions[:_HEAD]), key=len, default="").strip()
+        head = max(_PLAIN_TEXT.findall(instructions[:_HEAD]), key=len, default="").strip()[:_RUN]
         is_declared = any(is_named(name, tool) for tool in tools for name in names)
-        if len(head) >= _TELLING and is_declared and head.encode() not in decoded.request_text:
+        if len(head) >= _TELLING and is_declared and not _has_words(decoded.request_text, head):
             text = f"the instructions of {quote(server)} are not in this request ({len(instructions):,} characters)"
             yield make(decoded, INSTRUCTIONS, REQUEST, "", text, quote(head))
+
+
+def _has_words(text: bytes, words: str) -> bool:
+    """A text in JSON has these words in a row, whatever white space is between them."""
+    whole = words.encode()
+    return whole in text or bool(re.search(_BETWEEN.join(map(re.escape, whole.split())), text))

@@ -5,7 +5,7 @@ Statuses and headers are those of the specification, "Transports" of revision 20
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from workbench import regex
 from workbench.contracts import Finding
@@ -42,6 +42,14 @@ _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
 _LONG = 300
 _VISIBLE = regex.compile(r"[\x21-\x7e]+")
 """A session id (specification, "Session Management")."""
+
+_REFUSED_ORIGIN = regex.compile(
+    r"(?i)(?<![\w-])origin(?![\w=-]| ?(?:server|web))|\bcross-origin request|\bhost header\b|\binvalid host\b"
+)
+"""Words of the refusal of where a request comes from; to a proxy, the server behind it is the origin server."""
+
+_SCOPE = "insufficient_scope"
+"""Error of a token that does not allow enough (RFC 6750, 3.1)."""
 
 _STATUSES = {-32601: 404, -32020: 400, -32021: 400, -32022: 400}
 """Code of an error → its status since revision 2026-07-28 ("Streamable HTTP")."""
@@ -160,8 +168,9 @@ def _of_given_session(decoded: DecodedExchange, response: HttpResponse) -> Itera
 
 def _of_origin(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
     """A refusal of where a request comes from: browsers and desktop programs state it, others do not."""
-    origin, words = request.headers.get("origin"), head_of(decoded).lower()
-    if response.status in (403, 421) and any(word in words for word in ("origin", "host header", "invalid host")):
+    origin, words = request.headers.get("origin"), head_of(decoded)
+    is_of_scope = _SCOPE in f"{words} {response.headers.get('www-authenticate')}".lower()
+    if response.status in (403, 421) and _REFUSED_ORIGIN.search(words) and not is_of_scope:
         what = f"the Origin {quote(origin)}" if origin else "the Host of the request"
         hint = "allow this origin or host in its configuration (protection against DNS rebinding)"
         yield make(decoded, HTTP, RESPONSE, "", f"the server refuses {what}: {hint}", quote(head_of(decoded)))
@@ -269,15 +278,22 @@ def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
     if names:
         text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read only the type message"
         yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
-    answered = [repr(message.get("id")) for _, message in event_messages(decoded) if "method" not in message]
-    if again := next((each for number, each in enumerate(answered) if each in answered[:number]), ""):
+    if again := _again(repr(message.get("id")) for _, message in event_messages(decoded) if "method" not in message):
         text = f"the stream has two responses with the id {again}: a client reads one of them only"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
-    ids = [event.id for event in decoded.events if event.id]
-    if len(set(ids)) < len(ids):
-        twice = next(id_ for number, id_ in enumerate(ids) if id_ in ids[:number])
+    if twice := _again(event.id for event in decoded.events if event.id):
         text = f"two events of the stream have the id {quote(twice)}: a client cannot resume after one of them"
         yield make(decoded, HTTP, RESPONSE, "", text)
+
+
+def _again(names: Iterable[str]) -> str:
+    """The first of some names that was there before; empty if each is there once."""
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            return name
+        known.add(name)
+    return ""
 
 
 def head_of(decoded: DecodedExchange) -> str:
