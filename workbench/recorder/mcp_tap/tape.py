@@ -243,7 +243,7 @@ def pass_through(command: Sequence[str], tape: Tape, variables: Mapping[str, str
         )
         complaints = _start(_pump, _TappedStream(server.stderr.fileno(), server.stderr), _TappedStream(_ERRORS), errors)
         tape.start()
-        status = server.wait()
+        status = _wait(server)
         answers.join()
         complaints.join(_STDERR_SECONDS)
     return status
@@ -283,6 +283,32 @@ def _pump(
     stream.end()
     source.close()
     target.close()
+
+
+def _wait(server: subprocess.Popen[bytes]) -> int:
+    """Exit status of a server once it ends.
+
+    A signal that comes just before a blocking call does not interrupt it. So this thread reads a pipe into which both
+    write: the thread that waits, and every signal as it comes.
+    """
+    waiting, woken = os.pipe()
+    os.set_blocking(woken, False)
+
+    def end() -> None:
+        server.wait()
+        os.write(woken, b"\0")
+
+    before = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    try:
+        waiter = _start(end)
+        while server.returncode is None:
+            os.read(waiting, 64)
+    finally:
+        signal.set_wakeup_fd(before)
+    waiter.join()
+    os.close(waiting)
+    os.close(woken)
+    return server.returncode
 
 
 @contextmanager
