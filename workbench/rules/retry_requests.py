@@ -43,7 +43,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class _AttemptOutcome:
     """An earlier try: ``end`` is what became of it, in words; ``kind`` a key of ``LEAST``."""
 
     exchange: int
@@ -133,23 +133,25 @@ def _destination(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
     return http.url, {name.lower(): value for name, value in http.headers if name.lower() in SWITCHES}
 
 
-def _outcome_of(attempt: DecodedExchange) -> _Attempt:
+def _outcome_of(attempt: DecodedExchange) -> _AttemptOutcome:
     answer, status = attempt.response, attempt.exchange.response.status if attempt.exchange.response else 0
     if 400 <= status < 500 and _is_final(attempt):
-        return _Attempt(attempt.index, f"status {status}", "refused")
+        return _AttemptOutcome(attempt.index, f"status {status}", "refused")
     if status >= 300 or answer is None:
-        return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no response", "failed")
+        return _AttemptOutcome(attempt.index, f"status {status}" if status >= 300 else "no response", "failed")
     if answer.error:
-        return _Attempt(attempt.index, f"status {status} with an error in the response", "failed")
+        return _AttemptOutcome(attempt.index, f"status {status} with an error in the response", "failed")
     if not answer.is_complete:
-        return _Attempt(attempt.index, "an incomplete response", "failed")
+        return _AttemptOutcome(attempt.index, "an incomplete response", "failed")
     if not any(message.parts for message in answer.messages):
-        return _Attempt(attempt.index, "an empty response", "failed")
+        return _AttemptOutcome(attempt.index, "an empty response", "failed")
     if attempt.request and attempt.request.stream and attempt.framing is None:
-        return _Attempt(attempt.index, "a response that is not a stream, although a stream was requested", "answered")
+        return _AttemptOutcome(
+            attempt.index, "a response that is not a stream, although a stream was requested", "answered"
+        )
     if answer.finish_reason is None:
-        return _Attempt(attempt.index, "a response without a finish reason", "answered")
-    return _Attempt(attempt.index, "a response", "answered")
+        return _AttemptOutcome(attempt.index, "a response without a finish reason", "answered")
+    return _AttemptOutcome(attempt.index, "a response", "answered")
 
 
 def _is_final(attempt: DecodedExchange) -> bool:
@@ -159,7 +161,7 @@ def _is_final(attempt: DecodedExchange) -> bool:
     return refusal is None or refusal.kind.again is RetryAdvice.NO
 
 
-def _repeated_request(case: RuleContext, last: _Attempt) -> Iterator[Finding]:
+def _repeated_request(case: RuleContext, last: _AttemptOutcome) -> Iterator[Finding]:
     """The very same request once more. Lengths tell how often: what lies between two equal ones is not read."""
     size = case.summaries[last.exchange].request_bytes if last.exchange < len(case.summaries) else -1
     same = 1
