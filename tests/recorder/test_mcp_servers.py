@@ -139,7 +139,7 @@ def test_gemini_gets_a_home_with_links_and_its_own_servers(place: Place) -> None
     assert held["mcpServers"]["w"]["env"] == {"MY_KEY": "${MY_KEY}"}
     assert found.variables["GEMINI_CLI_HOME"] == "{servers}" and found.home == (settings, ".gemini")
     assert any("shared" in note for note in found.notes)
-    with private_home("mcp", found.file, *found.home) as home:
+    with private_home(found.file, *found.home, pytest.fail) as home:
         folder = Path(home, ".gemini")
         assert (folder / "settings.json").read_text(encoding="utf-8") == found.file
         assert (folder / "oauth_creds.json").is_symlink()

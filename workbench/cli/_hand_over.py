@@ -30,7 +30,7 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a command to its end; its exit status as a shell gives it: 128 + N when signal N ended it."""
     try:
         with _signals_are_its_own() as started:
-            program = subprocess.Popen(words, env=environment)
+            program = subprocess.Popen(words, env=environment, close_fds=False)  # it marks its home as used
             started.append(program)
             status = program.wait()
     except FileNotFoundError:

@@ -40,8 +40,10 @@ def check(args: argparse.Namespace) -> None:
 
 def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
     """The client's servers behind taps; none without the option. Each gets a line on stderr."""
+    from workbench.recorder import hand_back_leftovers
     from workbench.recorder.mcp_tap import TappedServers, new_folder, tapped_servers
 
+    hand_back_leftovers(_say)
     if not (args.mcp or args.mcp_only):
         return TappedServers()
     found = tapped_servers(client, out, os.environ, breaks=_breakpoint_lines.of_tools(args.breaks), marks=new_folder())
@@ -94,6 +96,8 @@ def recorded(
 def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
     """Arguments and variables for the client, with the file or home that they name, which is removed at the end.
 
+    What of the home could not be copied to the person's stays there, and is told.
+
     Args:
         others: variables of the client for other reasons; JSON in the same variable is merged.
     """
@@ -101,7 +105,7 @@ def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Ite
     from workbench.recorder.mcp_tap import COPY_PATH
 
     text, home = tapped_servers.file, tapped_servers.home
-    with private_home("mcp", text, *home) if home else private_file("mcp", text) as path:
+    with private_home(text, *home, _say) if home else private_file("mcp", text) as path:
         own = {name: value.replace(COPY_PATH, path) for name, value in tapped_servers.variables.items()}
         both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
         yield [word.replace(COPY_PATH, path) for word in tapped_servers.arguments], {**others, **own, **both}

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from workbench.recorder.certificate import ListenerCertificate, listener_certificate
     from workbench.recorder.client_settings import UNNAMED_UPSTREAM, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
-    from workbench.recorder.runtime_files import private_file, private_home, sockets_of
+    from workbench.recorder.run_home import hand_back_leftovers, private_home
+    from workbench.recorder.runtime_files import private_file, sockets_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -26,6 +27,7 @@ __all__ = [
     "ListenerCertificate",
     "RecorderProcess",
     "client_settings",
+    "hand_back_leftovers",
     "listener_certificate",
     "parse_upstreams",
     "private_file",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -47,7 +46,7 @@ def private_path(name: str) -> Path:
             continue
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700, parents=True)
-        if _is_ours(folder):
+        if is_private(folder):
             return path
         refused = str(folder)
     raise UsageError("the folder belongs to another user, or other users can write to it", where=refused or None)
@@ -63,55 +62,17 @@ def private_file(kind: str, text: str) -> Iterator[str]:
         yield ""
         return
     path = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}.json")
-    _write(path, text)
+    write_private(path, text)
     try:
         yield str(path)
     finally:
         path.unlink(missing_ok=True)
 
 
-def _write(path: Path, text: str) -> None:
+def write_private(path: Path, text: str) -> None:
     """Make a file that only this user can read."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
-
-
-@contextmanager
-def private_home(kind: str, text: str, replaced: Path, name: str) -> Iterator[str]:
-    """Path of a home for one run, in which a file has another text; removed at the end.
-
-    The folder of the file in it has links to everything else that is in the person's. What a program puts there is
-    moved to the person's folder at the end, where it would be without this home; the file is not.
-
-    Args:
-        replaced: the person's file.
-        name: of its folder in the home.
-
-    Raises as ``private_path``.
-    """
-    home = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}")
-    folder = home / name
-    home.mkdir(mode=0o700)
-    try:
-        folder.mkdir(mode=0o700)
-        for other in replaced.parent.iterdir() if replaced.parent.is_dir() else ():
-            if other.name != replaced.name:
-                (folder / other.name).symlink_to(other.absolute())
-        _write(folder / replaced.name, text)
-        yield str(home)
-    finally:
-        _move_back(folder, replaced)
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def _move_back(folder: Path, replaced: Path) -> None:
-    """Move what is new in a folder to the person's, but for the file that was replaced."""
-    for made in folder.iterdir() if folder.is_dir() else ():
-        target = replaced.parent / made.name
-        if made.name != replaced.name and not made.is_symlink() and not (made.is_dir() and target.exists()):
-            with suppress(OSError):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(made, target)
 
 
 def sockets_of(session: Path) -> tuple[Path, ...]:
@@ -122,7 +83,7 @@ def sockets_of(session: Path) -> tuple[Path, ...]:
 
 def folders() -> tuple[Path, ...]:
     """Existing folders for runtime files that only this user can use."""
-    return tuple(folder for folder in _folders() if _is_ours(folder))
+    return tuple(folder for folder in _folders() if is_private(folder))
 
 
 def remove_stale_sockets(session: Path) -> None:
@@ -140,7 +101,7 @@ def remove_stale_sockets(session: Path) -> None:
 def _point_to(path: Path) -> None:
     folder = resources.state_folder("sockets")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if _is_ours(folder):
+    if is_private(folder):
         pointer = folder / path.name
         pointer.unlink(missing_ok=True)
         with os.fdopen(os.open(pointer, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
@@ -149,7 +110,7 @@ def _point_to(path: Path) -> None:
 
 def _pointers(session: Path) -> list[Path]:
     folder = resources.state_folder("sockets")
-    return [p for p in folder.glob(f"{_name(session)}-*.sock") if not p.is_symlink()] if _is_ours(folder) else []
+    return [p for p in folder.glob(f"{_name(session)}-*.sock") if not p.is_symlink()] if is_private(folder) else []
 
 
 def _pointed_to(session: Path) -> Iterator[Path]:
@@ -157,7 +118,7 @@ def _pointed_to(session: Path) -> Iterator[Path]:
     for pointer in _pointers(session):
         with suppress(OSError, ValueError):
             path = Path(pointer.read_text(encoding="utf-8"))
-            if path.is_absolute() and path.name == pointer.name and _is_ours(path.parent) and path.is_socket():
+            if path.is_absolute() and path.name == pointer.name and is_private(path.parent) and path.is_socket():
                 yield path
 
 
@@ -174,7 +135,8 @@ def _name(session: Path) -> str:
     return hashlib.sha256(os.fsencode(session.resolve())).hexdigest()[:16]
 
 
-def _is_ours(folder: Path) -> bool:
+def is_private(folder: Path) -> bool:
+    """Only this user can use a folder; False if it does not exist."""
     try:
         state = folder.lstat()
     except OSError:

@@ -68,7 +68,7 @@ class TappedServers:
         variables: of its environment, likewise.
         file: text of a file for this run; empty if none is needed.
         home: the file whose place it takes in a home for this run, and the name of its folder there
-            (``runtime_files.private_home``); None if the client knows the file by its path.
+            (``run_home.private_home``); None if the client knows the file by its path.
         urls: name of a server that is reached at a URL → its scheme and host; in the texts a mark stands for where the
             recorder listens (``at_recorder``).
         tapped: names of the servers that are recorded.
