@@ -96,7 +96,7 @@ def recorded(
 def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
     """Arguments and variables for the client, with the file or home that they name, which is removed at the end.
 
-    What of the home could not be copied to the person's stays there, and is told.
+    What of the home could not be copied to the person's stays there; a line says where.
 
     Args:
         others: variables of the client for other reasons; JSON in the same variable is merged.

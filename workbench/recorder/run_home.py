@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.config import resources
+from workbench.errors import WorkbenchError
 from workbench.recorder.runtime_files import folders, is_private, private_path, write_private
+from workbench.wire import loads
 
 _HOMES, _HOME, _NOTES = "homes", "home", "notes.json"
 
@@ -63,7 +65,7 @@ def private_home(text: str, replaced: Path, name: str, say: Callable[[str], None
     Args:
         replaced: the person's file.
         name: of its folder in the home. What is beside the folder is linked, too.
-        say: is told in one line each what was not copied to the person's, and where it is.
+        say: gets in one line each what was not copied to the person's, and where it is.
 
     Raises:
         UsageError: there is no folder that belongs to this user alone.
@@ -71,11 +73,11 @@ def private_home(text: str, replaced: Path, name: str, say: Callable[[str], None
     """
     with _one_at_a_time(_folder_of_homes()) as homes:
         root = homes / f"{os.getpid()}-{secrets.token_hex(4)}"
-        held = _make(root, text, replaced.absolute(), name)
+        lock = _make(root, text, replaced.absolute(), name)
     try:
         yield str(root / _HOME)
     finally:
-        os.close(held)
+        os.close(lock)
         with _one_at_a_time(homes):
             _hand_back(root, say)
 
@@ -115,13 +117,13 @@ def _make(root: Path, text: str, replaced: Path, name: str) -> int:
         for key in notes.start:
             (root / _HOME / key).symlink_to(notes.target(key))
         write_private(root / _HOME / name / replaced.name, text)
-        held = os.open(root / _NOTES, os.O_RDONLY)
-        fcntl.flock(held, fcntl.LOCK_SH)
-        os.set_inheritable(held, True)
+        lock = os.open(root / _NOTES, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        os.set_inheritable(lock, True)
     except OSError:
         shutil.rmtree(root, ignore_errors=True)
         raise
-    return held
+    return lock
 
 
 def _notes(text: bytes, replaced: Path, name: str) -> _Notes:
@@ -161,12 +163,12 @@ def _is_used(root: Path) -> bool:
 @contextmanager
 def _one_at_a_time(homes: Path) -> Iterator[Path]:
     """Keep other processes from making and emptying homes in a folder."""
-    held = os.open(homes, os.O_RDONLY)
+    lock = os.open(homes, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield homes
     finally:
-        os.close(held)
+        os.close(lock)
 
 
 # -- a run ends
@@ -176,13 +178,16 @@ def _hand_back(root: Path, say: Callable[[str], None], *, is_late: bool = False)
     """Copy what was made in a home to the person's, and remove it if nothing remains in it.
 
     Args:
-        is_late: its run did not end: what was copied is told, too.
+        is_late: its run did not end: it is also said what was copied.
     """
+    if not (root / _HOME).exists():  # its recorder was killed before
+        shutil.rmtree(root, ignore_errors=True)
+        return
     try:
-        notes = _Notes(**json.loads((root / _NOTES).read_bytes()))
+        notes = _Notes(**loads((root / _NOTES).read_bytes()))
         over = _HandBack(root / _HOME, notes)
         over.copy_all()
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, WorkbenchError, TypeError) as error:
         say(f"files of a client are in {root}: they could not be copied to where they belong ({error})")
         return
     for line in over.lines(is_late=is_late):
@@ -208,11 +213,9 @@ class _HandBack:
         persons = {str(self._notes.target(key)) for key in self._notes.start}
         for path in sorted(self._home.rglob("*")):
             if self._is_renamed(path, persons):
-                original = path.resolve()
-                path.unlink()
-                shutil.copy2(original, path)
-        for made in _entries(self._home):
-            self._copy(made)
+                _place(path.resolve(), path, is_new=False)
+        for entry in _entries(self._home):
+            self._copy(entry)
 
     def lines(self, *, is_late: bool) -> Iterator[str]:
         """What the person should know, a line each."""
@@ -220,10 +223,10 @@ class _HandBack:
         if is_late and self._copies:
             yield f"{self._copies} files of a run that was killed are now in {where}"
         if self.remains:
-            rest = _listed([f"{key} ({why})" for key, why in self.remains.items()])
-            yield f"not copied to {where}, but kept in {self._home}: {rest}"
+            rest = _list_of([f"{key} ({why})" for key, why in self.remains.items()])
+            yield f"not copied to {where}, but kept in {self._home} until you remove it: {rest}"
         if removed := [str(self._notes.target(key)) for key in self._notes.start if self._is_removed(key)]:
-            yield f"the client removed these in this run; yours are still there: {_listed(removed)}"
+            yield f"the client removed these in this run; yours are still there: {_list_of(removed)}"
 
     def _key_of(self, path: Path) -> str:
         return str(path.relative_to(self._home))
@@ -236,39 +239,39 @@ class _HandBack:
         return to in persons and to != str(self._notes.target(self._key_of(path))) and Path(to).is_file()
 
     def _is_removed(self, key: str) -> bool:
-        made, target = self._home / key, self._notes.target(key)
-        is_anew = made.is_dir() and not made.is_symlink()
-        return os.path.lexists(target) and (is_anew or not os.path.lexists(made))
+        entry, target = self._home / key, self._notes.target(key)
+        is_anew = entry.is_dir() and not entry.is_symlink()
+        return os.path.lexists(target) and (is_anew or not os.path.lexists(entry))
 
-    def _copy(self, made: Path) -> None:
-        key = self._key_of(made)
+    def _copy(self, entry: Path) -> None:
+        key = self._key_of(entry)
         try:
-            why = self._outcome(made, key, self._notes.target(key))
+            why = self._outcome(entry, key, self._notes.target(key))
         except OSError as error:
             why = error.strerror or type(error).__name__
         if why:
             self.remains[key] = why
 
-    def _outcome(self, made: Path, key: str, target: Path) -> str:
+    def _outcome(self, entry: Path, key: str, target: Path) -> str:
         """Copy a file, a link or all that is in a folder: why it was not copied, else empty."""
-        if made.is_symlink():
-            return self._link(os.readlink(made), target)
-        if made.is_dir():
+        if entry.is_symlink():
+            return self._link(os.readlink(entry), target)
+        if entry.is_dir():
             if not target.is_dir():
-                target.mkdir(made.stat().st_mode & 0o777, parents=True)
-            for each in _entries(made):
+                target.mkdir(entry.stat().st_mode & 0o777, parents=True)
+            for each in _entries(entry):
                 self._copy(each)
             return ""
-        if not made.is_file() or self._is_own(made):
+        if not entry.is_file() or self._is_own(entry):
             return ""
         if key == f"{self._notes.name}/{self._notes.file}":
             return "changed in this run"
-        return self._file(made, target, self._notes.start.get(key, []))
+        return self._file(entry, target, self._notes.start.get(key, []))
 
-    def _is_own(self, made: Path) -> bool:
+    def _is_own(self, entry: Path) -> bool:
         """It is the text that this run was given, whatever its name."""
-        size = made.stat().st_size
-        return size == self._notes.size and hashlib.sha256(made.read_bytes()).hexdigest() == self._notes.digest
+        size = entry.stat().st_size
+        return size == self._notes.size and hashlib.sha256(entry.read_bytes()).hexdigest() == self._notes.digest
 
     def _link(self, to: str, target: Path) -> str:
         if to == str(target) or (os.path.islink(target) and os.readlink(target) == to):
@@ -280,29 +283,29 @@ class _HandBack:
         target.symlink_to(to)
         return ""
 
-    def _file(self, made: Path, target: Path, start: list[int]) -> str:
+    def _file(self, entry: Path, target: Path, start: list[int]) -> str:
         state = _state(target)
-        if state and target.is_file() and filecmp.cmp(made, target, shallow=False):
+        if state and target.is_file() and filecmp.cmp(entry, target, shallow=False):
             return ""
         if state != start:
             return _CHANGED
-        _place(made, Path(os.path.realpath(target)), is_new=not state)
-        made.unlink()
-        made.symlink_to(target)  # for a process that still uses this home
+        _place(entry, Path(os.path.realpath(target)), is_new=not state)
+        entry.unlink()
+        entry.symlink_to(target)  # for a process that still uses this home
         self._copies += 1
         return ""
 
 
-def _place(made: Path, target: Path, *, is_new: bool) -> None:
+def _place(entry: Path, target: Path, *, is_new: bool) -> None:
     """Put a copy of a file at a path: whole or not at all. Raises OSError, also if a new one exists by now."""
     temporary = target.with_name(f".workbench-{secrets.token_hex(8)}")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-            with made.open("rb") as original:
+            with entry.open("rb") as original:
                 shutil.copyfileobj(original, copy)
             copy.flush()
             os.fsync(copy.fileno())
-        shutil.copystat(made, temporary)
+        shutil.copystat(entry, temporary)
         _put(temporary, target, is_new=is_new)
     finally:
         temporary.unlink(missing_ok=True)
@@ -320,6 +323,6 @@ def _put(temporary: Path, target: Path, *, is_new: bool) -> None:
     os.replace(temporary, target)
 
 
-def _listed(names: list[str]) -> str:
+def _list_of(names: list[str]) -> str:
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
