@@ -283,9 +283,24 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(("messages", "expected"), [r[1:] for r in LOOPS], ids=[r[0] for r in LOOPS])
-def test_loops(chat, messages, expected):
-    found = [f for f in chat(messages, provider="generic") if f.rule == LOOP]
+ACT = ("classify", {"label": "spam"}, "saved")
+FORCED_LOOPS = [
+    ("an act twice", steps(ACT, ACT), []),
+    ("an act three times", steps(ACT, ACT, ACT), ["/messages/5/tool_calls/0"]),
+    ("a read twice", steps(A, A), ["/messages/3/tool_calls/0"]),
+    ("a failure twice", steps(BAD, BAD), ["/messages/3/tool_calls/0"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected", "is_forced"),
+    [(*row[1:], row in FORCED_LOOPS) for row in (*LOOPS, *FORCED_LOOPS)],
+    ids=[row[0] for row in (*LOOPS, *FORCED_LOOPS)],
+)
+def test_loops(chat, messages, expected, is_forced):
+    name = messages[-2]["tool_calls"][0]["function"]["name"] if is_forced else ""
+    forced = {"tool_choice": {"type": "function", "function": {"name": name}}} if is_forced else {}
+    found = [f for f in chat(messages, provider="generic", **forced) if f.rule == LOOP]
     assert [f.pointer for f in found] == expected
 
 

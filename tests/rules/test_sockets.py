@@ -27,7 +27,17 @@ OLD_NAME = [said.received("response.audio.delta", response_id="resp_1", item_id=
 SPEECH = ("sent", {"realtimeInput": {"audio": {"mimeType": "audio/pcm;rate=16000", "data": "AAAA"}}})
 BETA_SESSION = {"object": "realtime.session", "id": "sess_1", "modalities": ["text", "audio"], "tools": [said.TOOL]}
 AGAIN = [sent("response.create"), created("resp_2"), *text("resp_2"), done("resp_2", TEXT)]
+DETECTION = {"type": "server_vad", "threshold": 0.6, "create_response": None}
+OWN = {**session()[2][1]["session"], "tool_choice": "auto", "turn_detection": {**DETECTION, "create_response": True}}
+CONFIRMED = [
+    session()[0],
+    *(sent("session.update", session={**said.SESSION, "turn_detection": DETECTION, "tool_choice": choice})
+      for choice in ("required", None, "auto")),
+    *[said.received("session.updated", session={**OWN, "turn_detection": {**DETECTION, "create_response": True,
+                                                                        "threshold": 0.6000000238418579}})] * 3,
+]  # fmt: skip
 HEALTHY = {
+    "realtime, of another form and later": said.connection([*CONFIRMED, *said.loop()[3:]]),
     "realtime": said.connection(said.loop()),
     "live": live.connection(live.loop()),
     "responses": responses(*LOOP),

@@ -15,7 +15,7 @@ from workbench import characters
 from workbench.errors import WorkbenchError
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.recorder.capture.redaction_guard import TextGuard
-from workbench.wire import digests, encoding, frames, headers, jsontext, patch, urls
+from workbench.wire import digests, encoding, frames, headers, jsontext, patch, urls, value_at
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.exchange import (
     Body,
@@ -172,6 +172,8 @@ def test_edits_of_json(approved: Hold) -> None:
     spans = [jsontext.string_slice_span(text, (0, len(text)), a, b) for a in range(7) for b in range(a, 8)]
     rows.append(f"{text!r}: {spans}")
     rows += [f"{p}: {tried(patch.parent_of, p)}" for p in ("", "x", "/a", "/a/b~1c")]
+    pointers = ("abc", "/1", "/01", "/" + "1" * 5000, "/\u0663", "")
+    rows += [f"{p[:4]!r}: {tried(value_at, [1, 2, 3, 4], p)}" for p in pointers]
     approved("patches", rows)
 
 

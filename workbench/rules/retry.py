@@ -50,7 +50,8 @@ FAILING, USELESS, FLAILING, SEARCHING = 3, 4, 5, 8
 whatever is called, of one tool that finds nothing whatever it is asked."""
 
 FORCED = 2
-"""Repetitions that are a loop of the tool that tool_choice names: no response can be without it."""
+"""Repetitions that are a loop of the tool that tool_choice names, where each fails, finds nothing or reads the same: no
+response can be without it. What it does may be meant for something else each time."""
 
 WAITING = 20
 """Repetitions that are a loop of one call that waits: its name or its result says so."""
@@ -202,9 +203,9 @@ def _same_outcome(step: PastCall) -> str:
 
 def _least(case: RuleContext, last: PastCall) -> int:
     """Repetitions of one call that are a loop."""
-    choice = case.request.tool_choice if case.request else None
-    if choice is not None and choice.mode == "tool" and choice.name == last.call.name:
-        return FORCED
+    if _is_forced(case, last):
+        is_useless = last.is_failed or last.kind is ResultOutcome.EMPTY or is_read(last.call)
+        return FORCED if is_useless else FAILING
     if last.kind is ResultOutcome.PENDING:
         return WAITING
     if last.kind in (ResultOutcome.EMPTY, ResultOutcome.SILENT) and _is_wait(last.call):
@@ -213,6 +214,11 @@ def _least(case: RuleContext, last: PastCall) -> int:
         last.is_failed or last.kind is ResultOutcome.EMPTY or (last.kind is ResultOutcome.SILENT and is_read(last.call))
     )
     return FAILING if is_fruitless else USELESS
+
+
+def _is_forced(case: RuleContext, last: PastCall) -> bool:
+    choice = case.request.tool_choice if case.request else None
+    return choice is not None and choice.mode == "tool" and choice.name == last.call.name
 
 
 def _is_wait(call: ToolCallIR) -> bool:
@@ -251,7 +257,7 @@ def _loop(case: RuleContext, run: Sequence[PastCall], period: int, times: int) -
     verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")
     how = f"{verb}s {same} each time" if period == 1 else f"{verb} {same} each time"
     message = f"{what} made {times} times with the same arguments and {how}"
-    if times < FAILING:
+    if _is_forced(case, last):
         message += "; tool_choice forces it in every response"
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])

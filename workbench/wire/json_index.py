@@ -39,10 +39,13 @@ def split_pointer(pointer: str) -> list[str] | None:
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:
     """The value at a pointer of a parsed JSON value; None if there is none."""
-    for step in split_pointer(pointer) or ():
+    steps = split_pointer(pointer)
+    if steps is None:
+        return None
+    for step in steps:
         if isinstance(value, dict):
             value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return None

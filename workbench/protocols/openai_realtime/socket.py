@@ -23,7 +23,7 @@ from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, H
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
-    ignored_members,
+    members_lost,
     merge,
     object_of,
     responds_by_itself,
@@ -263,7 +263,8 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
-        if members := ", ".join(ignored_members(self._stated_in.get(number, {}), self._session)):
+        stated = (self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates))
+        if members := ", ".join(members_lost(stated, self._session)):
             text = f"the session is not as message {number + 1} set it: the server ignored {members:.160}"
             self._facts.append(SocketFact("params.ignored", text, (number,), is_harmless=True))
         held = set(tool_names(self._session))
