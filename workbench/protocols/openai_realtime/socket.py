@@ -268,8 +268,7 @@ class RealtimeTurns:
             text = f"the session is not as message {number + 1} set it: the server ignored {members:.160}"
             self._facts.append(SocketFact("params.ignored", text, (number,), is_harmless=True))
         held = set(tool_names(self._session))
-        names = [name for name in wanted if name not in held]
-        if names:
+        if names := [name for name in wanted if name not in held]:
             missing = f"{', '.join(map(repr, names)):.120}"
             text = f"the session does not contain {missing}, which message {number + 1} declares"
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
