@@ -80,6 +80,15 @@ def new_call(*results: Any, **more: Any) -> list[Line]:
 WITH = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "logging": {}}
 STATE = {"resultType": "input_required", "requestState": "s"}
 PROMPT = {"prompts": [{"name": "p", "arguments": [{"name": "x", "required": True}]}]}
+RESOURCE = {"resources": [{"uri": "a:b", "name": "a"}]}
+REFUSED = {"error": {"code": -32602, "message": "Rate limited params"}}
+GONE = {"error": {"code": -32002, "message": "no"}}
+HIGHER = [
+    *ask("logging/setLevel", REFUSED, level="error"),
+    c(id=4, method="logging/setLevel", params={"level": "error"}),
+]
+DEBUG = s(method="notifications/message", params={"level": "debug", "data": "x"})
+WITH_TOKEN = {"name": "a", "_meta": {"progressToken": "p"}}
 ELICIT = {"message": "m", "requestedSchema": FORM}
 SAMPLE = {"messages": [{"role": "user", "content": TEXT}], "maxTokens": 5}
 URL = {"mode": "url", "message": "m", "url": "https://x.example/", "elicitationId": "e"}
@@ -268,12 +277,7 @@ STATEMENTS: dict[str, tuple[str, str, list[Line]]] = {
     "a prompt that is not listed": (
         "name",
         "",
-        [
-            *shake({}, WITH),
-            *listed(),
-            *ask("prompts/list", PROMPT),
-            *ask("prompts/get", {"messages": []}, id=4, name="q"),
-        ],
+        [*shake({}, WITH), *listed(), *ask("prompts/list", PROMPT), *ask("prompts/get", REFUSED, id=4, name="q")],
     ),
     "a resource that is listed": (
         "protocol-error",
@@ -281,8 +285,9 @@ STATEMENTS: dict[str, tuple[str, str, list[Line]]] = {
         [
             *shake({}, WITH),
             *listed(),
-            *ask("resources/list", {"resources": [{"uri": "a:b", "name": "a"}]}),
-            *ask("resources/read", {"error": {"code": -32002, "message": "no"}}, id=4, uri="a:b"),
+            *ask("resources/list", RESOURCE),
+            *ask("resources/read", GONE, id=4, uri=["a:b"]),
+            *ask("resources/read", GONE, id=5, uri="a:b"),
         ],
     ),
     "arguments of a call": ("arguments", "/params", [*shake(), *listed(tool(inputSchema=FORM)), *call()]),
@@ -391,6 +396,63 @@ HEALTHY: dict[str, list[Line]] = {
     ],
     "without a handshake": [*ask("tools/list", {"tools": [tool()], **FRESH}, id=1, _meta=NEW), *new_call(DONE)],
     "with input": new_call(STATE, DONE, requestState="s"),
+    "with input for two calls": [
+        *(c(id=n, method="tools/call", params={"name": "a", "arguments": {"n": n}, "_meta": NEW}) for n in (2, 3)),
+        *(s(id=n, result={**STATE, "requestState": f"s{n}"}) for n in (2, 3)),
+        *(
+            c(
+                id=n + 2,
+                method="tools/call",
+                params={"name": "a", "arguments": {"n": n}, "requestState": f"s{n}", "_meta": NEW},
+            )
+            for n in (2, 3)
+        ),
+        *(s(id=n, result=DONE) for n in (4, 5)),
+    ],
+    "what is read": [
+        *shake({}, WITH),
+        *listed(),
+        *ask("resources/list", RESOURCE),
+        *ask("resources/read", REFUSED, id=4, uri="a:b"),
+        *ask("resources/list", {"resources": []}, id=5),
+        *ask("resources/read", GONE, id=6, uri="a:b"),
+    ],
+    "a list that goes on": [
+        *shake({}, WITH),
+        *listed(),
+        *ask("prompts/list", {**PROMPT, "nextCursor": "n"}),
+        *ask("prompts/get", REFUSED, id=4, name="q"),
+        *ask("prompts/get", {"messages": []}, id=5, name="q"),
+    ],
+    "an update after a refusal": [
+        *shake({}, WITH),
+        *listed(),
+        *ask("resources/subscribe", {}, uri="a:b"),
+        *ask("resources/unsubscribe", REFUSED, id=4, uri="a:b"),
+        s(method="notifications/resources/updated", params={"uri": "a:b"}),
+    ],
+    "a level that does not hold yet": [*shake({}, WITH), *listed(), *HIGHER, DEBUG, s(id=4, result={})],
+    "a token after a cancellation": [
+        *shake(),
+        *listed(),
+        c(id=7, method="tools/call", params=WITH_TOKEN),
+        c(method="notifications/cancelled", params={"requestId": 7}),
+        s(method="notifications/progress", params={"progressToken": "p", "progress": 1}),
+        *ask("tools/call", {"content": [TEXT]}, id=8, **WITH_TOKEN),
+    ],
+    "a token after a task": [
+        *shake({}, TASKS),
+        *listed(tool(execution={"taskSupport": "optional"})),
+        *ask("tools/call", {"task": {**TASK, "status": "working"}}, id=2, **WITH_TOKEN, arguments={}, task={"ttl": 5}),
+        *ask("tasks/get", {**TASK, "status": "completed"}, id=3, taskId="t"),
+        *ask(
+            "tasks/result",
+            {"content": [TEXT], "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t"}}},
+            id=4,
+            taskId="t",
+        ),
+        *ask("tools/call", {"content": [TEXT]}, id=5, **WITH_TOKEN, arguments={}),
+    ],
     "changes": [
         c(id=1, method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}, "_meta": NEW}),
         s(

@@ -14,17 +14,12 @@ from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._context import Rule, RuleContext
 from workbench.toolcalls.schemas import LISTS, MAPS
 from workbench.wire import dumps, type_words
+from workbench.wire import quote as quote
 
 MOST_RELATED = 16
 
 LEGACY_ROLE = "function"
 """Role of the results of the deprecated single call, where other results have the role ``tool``."""
-
-
-def quote(value: object, most: int = limits.SNIPPET) -> str:
-    """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
-    text = value if isinstance(value, str) else str(value)
-    return repr(text if len(text) <= most else text[:most] + "…")
 
 
 def of_role(role: str) -> str:

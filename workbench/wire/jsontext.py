@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from workbench import regex
+from workbench import limits, regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.provenance import escape
@@ -267,6 +267,16 @@ def _byte_of_char(text: bytes, at: int, end: int, count: int) -> int:
         at = found.end() if found else end
         count -= 1
     return at
+
+
+def quote(value: object, most: int = limits.SNIPPET) -> str:
+    """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
+    return repr(cut(value if isinstance(value, str) else str(value), most))
+
+
+def cut(text: str, most: int = limits.SNIPPET) -> str:
+    """The beginning of a text, with … if there is more."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def type_words(value: JsonValue) -> str:

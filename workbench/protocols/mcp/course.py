@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.mcp.catalogue import Catalogue, CatalogueLapse
+from workbench.protocols.mcp.catalogue import LOG_LEVEL, Catalogue, CatalogueLapse
 from workbench.protocols.mcp.relations import Declarations, broken_relations
 from workbench.protocols.mcp.revisions import STATELESS, Method, message_faults, revisions
 from workbench.undo_log import Journal
+from workbench.wire import cut, quote
 
 CLIENT, SERVER = "client", "server"
 _OTHER = {CLIENT: SERVER, SERVER: CLIENT}
@@ -39,8 +40,8 @@ _DECLARED = {
 _EARLY = ("notifications/message", "notifications/progress", "notifications/cancelled")
 """Notifications that a server may send before its response to ``initialize``."""
 
-_MOST = 256
-"""Answered requests whose ids and tokens are remembered."""
+_MOST, _MOST_TASKS = 256, 4096
+"""Answered and cancelled requests whose ids and tokens are remembered, and tasks."""
 
 
 class Lapse(NamedTuple):
@@ -72,6 +73,17 @@ class _OpenRequest(NamedTuple):
     token: JsonValue
     place: int
     params: Mapping[str, JsonValue] = NOTHING
+    is_cancelled: bool = False
+
+    def marks(self, side: str) -> Iterator[tuple[str, str]]:
+        """What is counted of it: its token, and for a request of the stateless revision its version and its wishes."""
+        if self.token is not None:
+            yield side, repr(self.token)
+        if side == CLIENT:
+            if _is_stateless(self.params):
+                yield _VERSION, _version_in(self.params) or ""
+            if LOG_LEVEL in _meta(self.params):
+                yield LOG_LEVEL, ""
 
 
 class Course:
@@ -94,7 +106,10 @@ class Course:
         self.version = ""
         self.phase = ""
         self._open: dict[tuple[str, str], _OpenRequest] = {}
-        self._tokens: dict[tuple[str, str], int] = {}  # open requests of a side by token
+        self._cancelled: dict[tuple[str, str], None] = {}  # keys of open requests
+        self._marks: dict[tuple[str, str], int] = {}  # number of open requests with each mark
+        self._versions: dict[str, None] = {}  # that open requests state
+        self._late: dict[tuple[str, str], None] = {}  # tokens whose progress may still be under way
         self._over: dict[str, str] = {}
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
@@ -135,6 +150,7 @@ class Course:
             self._set("_has_asked_tools", self._has_asked_tools or method.startswith("tools/"))
         if method == "tasks/result":
             self._journal.put(self._fetched, str(params.get("taskId")), None)
+            self._forget_tasks()
         if "id" in message and not (known and not known.is_request):
             yield from self._of_time(sender, method, params, place)
             key = sender, repr(message["id"])
@@ -153,12 +169,12 @@ class Course:
     ) -> Iterator[Lapse]:
         """An id or a token of progress that another request of this side has, or had."""
         token = _token(params)
-        if token is not None and self._tokens.get((key[0], repr(token))) and key not in self._open:
-            text = f"the progressToken {token!r} is that of another open request: progress cannot be told apart"
+        if token is not None and self._marks.get((key[0], repr(token))) and key not in self._open:
+            text = f"another open request has the progressToken {cut(repr(token))}: progress cannot be told apart"
             yield Lapse("progress", key[0], place, "/params/_meta/progressToken", text)
         is_used = self._is_alone and key in self._ids and key not in self._open
         if is_used and "" < self.version < STATELESS and method not in _PROBES:
-            yield Lapse("id", key[0], place, "/id", f"the id {key[1]} was used before on this connection")
+            yield Lapse("id", key[0], place, "/id", f"the id {cut(key[1])} was used before on this connection")
 
     def _of_era(self, method: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         """A request of the stateless revision: it states a version, one that the server offers."""
@@ -167,10 +183,12 @@ class Course:
         version = _version_in(params)
         offered = self._offered.get("")
         if self.version >= STATELESS and version is None:
-            text = f"{method!r} does not state its version in _meta ({_VERSION}), as revision {self.version} requires"
+            what = f"{quote(method)} does not state its version in _meta ({_VERSION})"
+            text = f"{what}, as revision {cut(self.version)} requires"
             yield Lapse("message", CLIENT, place, "/params", text)
         elif version is not None and isinstance(offered, list) and version not in offered:
-            text = f"{method!r} uses the version {version!r}, but the server offers {', '.join(map(repr, offered))}"
+            versions = cut(", ".join(map(repr, offered)))
+            text = f"{quote(method)} uses the version {quote(version)}, but the server offers {versions}"
             yield Lapse("version", CLIENT, place, f"/params/_meta/{_VERSION.replace('/', '~1')}", text)
 
     @property
@@ -178,29 +196,29 @@ class Course:
         """The version that both agreed on, or that open requests of the stateless revision state."""
         if self.version or self.phase:
             return self.version
-        stated = (_version_in(each.params) or "" for (side, _), each in self._open.items() if side == CLIENT)
-        return max((version for version in stated if version >= STATELESS), default="")
+        return max(self._versions, default="")
 
     # What a message is.
 
     def _of_method(
         self, sender: str, method: str, known: Method | None, message: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
+        name = quote(method)
         if known is None:
             if message.get("id") is None:
-                text = f"no revision has the notification {method!r}: the other side ignores it, or reports an error"
+                text = f"no revision has the notification {name}: the other side ignores it, or reports an error"
                 yield Lapse("unknown", sender, place, "/method", text)
             return
         if sender not in known.senders:
-            text = f"only the {_OTHER[sender]} sends {method!r}, not the {sender}"
+            text = f"only the {_OTHER[sender]} sends {quote(method)}, not the {sender}"
             yield Lapse("message", sender, place, "/method", text)
         elif not known.is_request and message.get("id") is not None:
-            yield Lapse("message", sender, place, "/id", f"{method!r} is a notification, which has no id")
+            yield Lapse("message", sender, place, "/id", f"{quote(method)} is a notification, which has no id")
         elif known.is_request and message.get("id") is None:
-            yield Lapse("message", sender, place, "", f"{method!r} is a request, but has no id: it gets no response")
+            yield Lapse("message", sender, place, "", f"{name} is a request, but has no id: it gets no response")
         own = revisions().get(self._version_in_use)
         if own and own.method(method) is None and method not in _PROBES and not method.startswith("tasks/"):
-            text = f"revision {self._version_in_use}, which both sides agreed on, has no {method!r}"
+            text = f"revision {cut(self._version_in_use)}, which both sides agreed on, has no {quote(method)}"
             yield Lapse("version", sender, place, "/method", text)
 
     # When it comes.
@@ -208,7 +226,7 @@ class Course:
     def _of_time(self, sender: str, method: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         if sender == CLIENT and method == "initialize":
             for early, name in self._early:
-                yield Lapse("lifecycle", CLIENT, early, "/method", f"{name!r} was sent before initialize")
+                yield Lapse("lifecycle", CLIENT, early, "/method", f"{quote(name)} was sent before initialize")
             if self.phase in ("answered", "ready"):
                 text = "initialize is sent again on a connection that is initialized"
                 yield Lapse("lifecycle", CLIENT, place, "/method", text)
@@ -217,7 +235,7 @@ class Course:
         elif method in _PROBES:
             return
         elif self.phase == "asked" or (self.phase == "answered" and sender == SERVER):
-            text = f"the {sender} sent {method!r} before the client sent notifications/initialized"
+            text = f"the {sender} sent {quote(method)} before the client sent notifications/initialized"
             yield Lapse("lifecycle", sender, place, "/method", text)
         elif self.phase == "answered":
             text = "the client sent no notifications/initialized after the response to initialize and before this"
@@ -235,10 +253,11 @@ class Course:
             kind = relation.rule if relation.rule in ("message", "progress") and not relation.is_note else "note"
             yield Lapse(kind, sender, place, pointer, relation.text)
         if sender == SERVER and (self.phase or self._version_in_use):
-            asked = (each.params for (side, _), each in self._open.items() if side == CLIENT)
-            yield from _lapses(self._catalogue.of_notification(method, params, self._version_in_use, asked), place)
+            version, is_log_wanted = self._version_in_use, (LOG_LEVEL, "") in self._marks
+            found = self._catalogue.of_notification(method, params, version, is_log_wanted=is_log_wanted)
+            yield from _lapses(found, place)
             if self.phase == "asked" and method not in _EARLY:
-                text = f"the server sent {method!r} before its response to initialize"
+                text = f"the server sent {quote(method)} before its response to initialize"
                 yield Lapse("early", SERVER, place, "/method", text)
         if method == "notifications/initialized":
             if self.phase == "asked":
@@ -257,18 +276,20 @@ class Course:
 
     def _of_progress(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         token, value = repr(params.get("progressToken")), params.get("progress")
-        asked = self._tokens.get((_OTHER[sender], token), 0)
-        at = "/params/progressToken"
+        key = _OTHER[sender], token
+        asked, at = key in self._marks, "/params/progressToken"
+        if key in self._late:
+            return
         if not asked and token in self._over:
-            text = f"progress with the token {token} comes after the response to its request: clients refuse it"
+            text = f"progress with the token {cut(token)} comes after the response to its request: clients refuse it"
             yield Lapse("progress", sender, place, at, text)
         elif not asked:
-            text = f"progress with the token {token}, which no request has: clients refuse it"
+            text = f"progress with the token {cut(token)}, which no request has: clients refuse it"
             yield Lapse("progress", sender, place, at, text)
         elif isinstance(value, int | float) and value <= self._progress.get(token, value - 1):
             text = f"the progress {value} is not greater than the last value, {self._progress[token]}"
             yield Lapse("progress", sender, place, "/params/progress", text)
-        if isinstance(value, int | float):
+        if asked and isinstance(value, int | float):
             self._journal.put(self._progress, token, value)
 
     def _of_cancellation(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
@@ -276,12 +297,12 @@ class Course:
         key = sender, repr(id_)
         asked = self._open.get(key)
         if id_ is not None and key not in self._ids and self._is_all:
-            text = f"the {sender} cancels request {id_!r}, which it has not sent"
+            text = f"the {sender} cancels request {cut(repr(id_))}, which it has not sent"
             yield Lapse("cancelled", sender, place, "/params/requestId", text)
         elif asked and asked.method == "initialize":
             yield Lapse("lifecycle", sender, place, "/params/requestId", "initialize must not be cancelled")
-        elif asked:
-            self._close(asked)
+        elif asked and not asked.is_cancelled:
+            self._cancel(key)
 
     def _of_capability(self, sender: str, method: str, place: int) -> Iterator[Lapse]:
         needed, declared = _DECLARED.get(method, ()), self._declared.get(sender)
@@ -290,7 +311,7 @@ class Course:
         for name in needed:
             declared = declared.get(name) if isinstance(declared, dict) else None
         if declared is None or declared is False:
-            text = f"the {sender} sends {method!r} without having declared the capability {'.'.join(needed)!r}"
+            text = f"the {sender} sends {quote(method)} without having declared the capability {'.'.join(needed)!r}"
             yield Lapse("capability", sender, place, "/method", text)
 
     def _of_task(self, sender: str, task: Mapping[str, JsonValue], at: str, place: int) -> Iterator[Lapse]:
@@ -302,6 +323,17 @@ class Course:
             text = f"the task was {before}, a final status, and is now {state}"
             yield Lapse("lifecycle", sender, place, f"{at}/status", text)
         self._journal.put(self._tasks, id_, state)
+        self._forget_tasks()
+        if state in _OVER:
+            self._end_late((_OTHER[sender], f"task {id_}"))
+
+    def _forget_tasks(self) -> None:
+        """The oldest of too many: no judgement on whether its result was fetched."""
+        for table in (self._tasks, self._fetched):
+            while len(table) > _MOST_TASKS:
+                oldest = next(iter(table))
+                self._journal.pop(self._tasks, oldest)
+                self._journal.pop(self._fetched, oldest)
 
     # What is answered.
 
@@ -345,9 +377,9 @@ class Course:
         if sender != CLIENT or not is_response or not self.phase or not self._is_alone or message.get("id") is None:
             return
         if key in self._ids:
-            yield Lapse("answer", sender, place, "/id", f"the client answers the request {key[1]} a second time")
+            yield Lapse("answer", sender, place, "/id", f"the client answers the request {cut(key[1])} a second time")
         elif self._is_all:
-            text = f"the client answers the request {key[1]}, which the server did not send"
+            text = f"the client answers the request {cut(key[1])}, which the server did not send"
             yield Lapse("answer", sender, place, "/id", text)
 
     def _of_page(
@@ -359,25 +391,50 @@ class Course:
             self._journal.put(self._cursors, (open_request.method, None), None)
         is_first_known = (open_request.method, None) in self._cursors
         if isinstance(cursor, str) and is_first_known and (open_request.method, cursor) not in self._cursors:
-            text = f"{open_request.method} uses the cursor {cursor!r}, which the server never gave but accepts"
+            text = f"{open_request.method} uses the cursor {quote(cursor)}, which the server never gave but accepts"
             yield Lapse("cursor", sender, place, "/params/cursor", text)
         if isinstance(following, str):
             self._journal.put(self._cursors, (open_request.method, following), None)
 
     def _begin(self, key: tuple[str, str], open_request: _OpenRequest) -> None:
         self._end(key)
-        token = key[0], repr(open_request.token)
         self._journal.put(self._open, key, open_request)
-        self._journal.put(self._tokens, token, self._tokens.get(token, 0) + 1)
+        for mark in open_request.marks(key[0]):
+            self._journal.put(self._marks, mark, self._marks.get(mark, 0) + 1)
+            if mark[0] == _VERSION:
+                self._journal.put(self._versions, mark[1], None)
 
     def _end(self, key: tuple[str, str]) -> _OpenRequest | None:
         """The open request with this key, which is no longer open; None if there is none."""
         asked = self._journal.pop(self._open, key)
-        if asked is not None:
-            token = key[0], repr(asked.token)
-            number = self._tokens[token] - 1
-            self._journal.put(self._tokens, token, number) if number else self._journal.pop(self._tokens, token)
+        self._journal.pop(self._cancelled, key)
+        for mark in asked.marks(key[0]) if asked else ():
+            if number := self._marks[mark] - 1:
+                self._journal.put(self._marks, mark, number)
+                continue
+            self._journal.pop(self._marks, mark)
+            if mark[0] == _VERSION:
+                self._journal.pop(self._versions, mark[1])
         return asked
+
+    def _end_late(self, key: tuple[str, str]) -> _OpenRequest | None:
+        """The open request, which is no longer open, but whose last progress may still be under way."""
+        asked = self._end(key)
+        if asked is not None and asked.token is not None:
+            self._journal.pop(self._progress, repr(asked.token))
+            self._journal.put(self._late, (key[0], repr(asked.token)), None)
+            if len(self._late) > _MOST:
+                self._journal.pop(self._late, next(iter(self._late)))
+        return asked
+
+    def _cancel(self, key: tuple[str, str]) -> None:
+        """It is open without its token: an answer may be under way."""
+        asked = self._end_late(key)
+        if asked is not None:
+            self._begin(key, asked._replace(token=None, is_cancelled=True))
+            self._journal.put(self._cancelled, key, None)
+        if len(self._cancelled) > _MOST:
+            self._end(next(iter(self._cancelled)))
 
     def _close(self, open_request: _OpenRequest) -> None:
         if open_request.token is not None:
@@ -407,11 +464,11 @@ class Course:
             yield Lapse("unlisted", CLIENT, self._last, "", text)
         for id_, state in self._tasks.items():
             if state in _WITH_RESULT and id_ not in self._fetched and self.version in ("", _WITH_TASKS):
-                text = f"task {id_!r} is {state}, but the client never fetched its result with tasks/result"
+                text = f"task {quote(id_)} is {state}, but the client never fetched its result with tasks/result"
                 yield Lapse("unfetched", CLIENT, self._last, "", text)
         for (sender, id_), asked in self._open.items():
-            if sender == SERVER and not id_.startswith("task "):
-                text = f"the client never answered the request {asked.method!r} of the server (id {id_})"
+            if sender == SERVER and not id_.startswith("task ") and not asked.is_cancelled:
+                text = f"the client never answered the request {quote(asked.method)} of the server (id {cut(id_)})"
                 kind = "no-answer" if self._last > asked.place else "left"
                 yield Lapse(kind, CLIENT, asked.place, "", text)
 
@@ -432,15 +489,18 @@ def _method(name: str, version: str) -> Method | None:
     return own or next((found for each in reversed([*known.values()]) if (found := each.method(name))), None)
 
 
+def _meta(params: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    found = params.get("_meta")
+    return found if isinstance(found, dict) else NOTHING
+
+
 def _token(params: Mapping[str, JsonValue]) -> JsonValue:
-    meta = params.get("_meta")
-    return meta.get("progressToken") if isinstance(meta, dict) else None
+    return _meta(params).get("progressToken")
 
 
 def _version_in(params: Mapping[str, JsonValue]) -> str | None:
     """The version that a request states in ``_meta``; None if it states none."""
-    meta = params.get("_meta")
-    version = meta.get(_VERSION) if isinstance(meta, dict) else None
+    version = _meta(params).get(_VERSION)
     return version if isinstance(version, str) else None
 
 
