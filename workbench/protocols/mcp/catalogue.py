@@ -260,7 +260,7 @@ class Catalogue:
         return tables[kind]
 
     def _forget(self, kind: str) -> None:
-        """A list begins anew, or is stale."""
+        """A list begins again, or is stale."""
         table = self._table_of(kind)
         for name in [*table]:
             self._journal.pop(table, name)

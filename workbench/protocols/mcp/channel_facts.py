@@ -9,8 +9,9 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.mcp.channel import SENT, TEXT
-from workbench.protocols.mcp.course import CLIENT, SERVER, Course, Lapse
+from workbench.protocols.mcp.course import Course, Lapse
 from workbench.protocols.mcp.http import CHANGED
+from workbench.protocols.mcp.open_requests import CLIENT, SERVER
 from workbench.wire import Frame, loads
 
 

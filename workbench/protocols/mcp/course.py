@@ -8,16 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.ir import NOTHING, JsonValue
-from workbench.protocols.mcp.catalogue import LOG_LEVEL, Catalogue, CatalogueLapse
+from workbench.ir import JsonValue
+from workbench.protocols.mcp.catalogue import Catalogue, CatalogueLapse
+from workbench.protocols.mcp.open_requests import (
+    CLIENT,
+    SERVER,
+    VERSION,
+    OpenRequest,
+    OpenRequests,
+    is_stateless,
+    token_in,
+    version_in,
+)
 from workbench.protocols.mcp.relations import Declarations, broken_relations
 from workbench.protocols.mcp.revisions import STATELESS, Method, message_faults, revisions
 from workbench.undo_log import Journal
 from workbench.wire import cut, quote
 
-CLIENT, SERVER = "client", "server"
 _OTHER = {CLIENT: SERVER, SERVER: CLIENT}
-_VERSION = "io.modelcontextprotocol/protocolVersion"
 _PROBES = ("initialize", "server/discover", "ping")
 """Methods that may come before the handshake is over, or that belong to another revision on purpose."""
 
@@ -66,26 +74,6 @@ class Lapse(NamedTuple):
     text: str
 
 
-class _OpenRequest(NamedTuple):
-    """A request that has no response yet."""
-
-    method: str
-    token: JsonValue
-    place: int
-    params: Mapping[str, JsonValue] = NOTHING
-    is_cancelled: bool = False
-
-    def marks(self, side: str) -> Iterator[tuple[str, str]]:
-        """What is counted of it: its token, and for a request of the stateless revision its version and its wishes."""
-        if self.token is not None:
-            yield side, repr(self.token)
-        if side == CLIENT:
-            if _is_stateless(self.params):
-                yield _VERSION, _version_in(self.params) or ""
-            if LOG_LEVEL in _meta(self.params):
-                yield LOG_LEVEL, ""
-
-
 class Course:
     """What the messages of a connection allow to come next.
 
@@ -105,11 +93,7 @@ class Course:
         self._offered: dict[str, JsonValue] = {}  # versions that server/discover offered
         self.version = ""
         self.phase = ""
-        self._open: dict[tuple[str, str], _OpenRequest] = {}
-        self._cancelled: dict[tuple[str, str], None] = {}  # keys of open requests
-        self._marks: dict[tuple[str, str], int] = {}  # number of open requests with each mark
-        self._versions: dict[str, None] = {}  # that open requests state
-        self._late: dict[tuple[str, str], None] = {}  # tokens whose progress may still be under way
+        self._open = OpenRequests(self._journal)
         self._over: dict[str, str] = {}
         self._progress: dict[str, float] = {}
         self._ids: dict[tuple[str, str], None] = {}
@@ -159,7 +143,7 @@ class Course:
                 yield from self._of_era(method, params, place)
                 found = self._catalogue.of_request(method, message, params, self._declared.get(SERVER))
                 yield from _lapses(found, place)
-            self._begin(key, _OpenRequest(method, _token(params), place, params))
+            self._open.begin(key, OpenRequest(method, token_in(params), place, params))
             self._remember(key)
         else:
             yield from self._of_notification(sender, method, message, params, place)
@@ -168,8 +152,8 @@ class Course:
         self, key: tuple[str, str], method: str, params: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
         """An id or a token of progress that another request of this side has, or had."""
-        token = _token(params)
-        if token is not None and self._marks.get((key[0], repr(token))) and key not in self._open:
+        token = token_in(params)
+        if token is not None and self._open.has_token(key[0], repr(token)) and key not in self._open:
             text = f"another open request has the progressToken {cut(repr(token))}: progress cannot be told apart"
             yield Lapse("progress", key[0], place, "/params/_meta/progressToken", text)
         is_used = self._is_alone and key in self._ids and key not in self._open
@@ -180,23 +164,23 @@ class Course:
         """A request of the stateless revision: it states a version, one that the server offers."""
         if self.phase or method == "initialize":
             return
-        version = _version_in(params)
+        version = version_in(params)
         offered = self._offered.get("")
         if self.version >= STATELESS and version is None:
-            what = f"{quote(method)} does not state its version in _meta ({_VERSION})"
+            what = f"{quote(method)} does not state its version in _meta ({VERSION})"
             text = f"{what}, as revision {cut(self.version)} requires"
             yield Lapse("message", CLIENT, place, "/params", text)
         elif version is not None and isinstance(offered, list) and version not in offered:
             versions = cut(", ".join(map(repr, offered)))
             text = f"{quote(method)} uses the version {quote(version)}, but the server offers {versions}"
-            yield Lapse("version", CLIENT, place, f"/params/_meta/{_VERSION.replace('/', '~1')}", text)
+            yield Lapse("version", CLIENT, place, f"/params/_meta/{VERSION.replace('/', '~1')}", text)
 
     @property
     def _version_in_use(self) -> str:
         """The version that both agreed on, or that open requests of the stateless revision state."""
         if self.version or self.phase:
             return self.version
-        return max(self._versions, default="")
+        return self._open.version
 
     # What a message is.
 
@@ -241,7 +225,7 @@ class Course:
             text = "the client sent no notifications/initialized after the response to initialize and before this"
             yield Lapse("lifecycle", CLIENT, place, "/method", text)
             self._set("phase", "ready")
-        elif not self.phase and sender == CLIENT and not _is_stateless(params):
+        elif not self.phase and sender == CLIENT and not is_stateless(params):
             self._journal.append(self._early, (place, method))
 
     def _of_notification(
@@ -253,7 +237,7 @@ class Course:
             kind = relation.rule if relation.rule in ("message", "progress") and not relation.is_note else "note"
             yield Lapse(kind, sender, place, pointer, relation.text)
         if sender == SERVER and (self.phase or self._version_in_use):
-            version, is_log_wanted = self._version_in_use, (LOG_LEVEL, "") in self._marks
+            version, is_log_wanted = self._version_in_use, self._open.is_log_wanted
             found = self._catalogue.of_notification(method, params, version, is_log_wanted=is_log_wanted)
             yield from _lapses(found, place)
             if self.phase == "asked" and method not in _EARLY:
@@ -276,10 +260,9 @@ class Course:
 
     def _of_progress(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         token, value = repr(params.get("progressToken")), params.get("progress")
-        key = _OTHER[sender], token
-        asked, at = key in self._marks, "/params/progressToken"
-        if key in self._late:
+        if self._open.is_late(_OTHER[sender], token):
             return
+        asked, at = self._open.has_token(_OTHER[sender], token), "/params/progressToken"
         if not asked and token in self._over:
             text = f"progress with the token {cut(token)} comes after the response to its request: clients refuse it"
             yield Lapse("progress", sender, place, at, text)
@@ -302,7 +285,8 @@ class Course:
         elif asked and asked.method == "initialize":
             yield Lapse("lifecycle", sender, place, "/params/requestId", "initialize must not be cancelled")
         elif asked and not asked.is_cancelled:
-            self._cancel(key)
+            self._open.cancel(key)
+            self._journal.pop(self._progress, repr(asked.token))
 
     def _of_capability(self, sender: str, method: str, place: int) -> Iterator[Lapse]:
         needed, declared = _DECLARED.get(method, ()), self._declared.get(sender)
@@ -325,7 +309,8 @@ class Course:
         self._journal.put(self._tasks, id_, state)
         self._forget_tasks()
         if state in _OVER:
-            self._end_late((_OTHER[sender], f"task {id_}"))
+            asked = self._open.end_late((_OTHER[sender], f"task {id_}"))
+            self._journal.pop(self._progress, repr(asked.token if asked else None))
 
     def _forget_tasks(self) -> None:
         """The oldest of too many: no judgement on whether its result was fetched."""
@@ -339,7 +324,7 @@ class Course:
 
     def _take_response(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
         key = _OTHER[sender], repr(message.get("id"))
-        asked = self._end(key)
+        asked = self._open.end(key)
         result = message.get("result")
         if asked is None:
             yield from self._of_answer(sender, key, message, place)
@@ -349,7 +334,7 @@ class Course:
             if asked:
                 self._close(asked)
             return
-        stated = _version_in(asked.params)
+        stated = version_in(asked.params)
         if asked.method == "server/discover":
             self._journal.put(self._offered, "", result.get("supportedVersions"))
         if not self.phase and stated is not None and stated >= STATELESS:
@@ -362,7 +347,7 @@ class Course:
         yield from self._of_page(sender, asked, result, place)
         task = result.get("task")
         if isinstance(task, dict):  # its progress goes on
-            self._begin((_OTHER[sender], f"task {task.get('taskId')}"), asked)
+            self._open.begin((_OTHER[sender], f"task {task.get('taskId')}"), asked)
         else:
             self._close(asked)
         for each, at in ((task, "/result/task"), (result, "/result")):
@@ -383,7 +368,7 @@ class Course:
             yield Lapse("answer", sender, place, "/id", text)
 
     def _of_page(
-        self, sender: str, open_request: _OpenRequest, result: Mapping[str, JsonValue], place: int
+        self, sender: str, open_request: OpenRequest, result: Mapping[str, JsonValue], place: int
     ) -> Iterator[Lapse]:
         """The page of a list: its cursor has to be one that the list gave."""
         cursor, following = open_request.params.get("cursor"), result.get("nextCursor")
@@ -396,47 +381,7 @@ class Course:
         if isinstance(following, str):
             self._journal.put(self._cursors, (open_request.method, following), None)
 
-    def _begin(self, key: tuple[str, str], open_request: _OpenRequest) -> None:
-        self._end(key)
-        self._journal.put(self._open, key, open_request)
-        for mark in open_request.marks(key[0]):
-            self._journal.put(self._marks, mark, self._marks.get(mark, 0) + 1)
-            if mark[0] == _VERSION:
-                self._journal.put(self._versions, mark[1], None)
-
-    def _end(self, key: tuple[str, str]) -> _OpenRequest | None:
-        """The open request with this key, which is no longer open; None if there is none."""
-        asked = self._journal.pop(self._open, key)
-        self._journal.pop(self._cancelled, key)
-        for mark in asked.marks(key[0]) if asked else ():
-            if number := self._marks[mark] - 1:
-                self._journal.put(self._marks, mark, number)
-                continue
-            self._journal.pop(self._marks, mark)
-            if mark[0] == _VERSION:
-                self._journal.pop(self._versions, mark[1])
-        return asked
-
-    def _end_late(self, key: tuple[str, str]) -> _OpenRequest | None:
-        """The open request, which is no longer open, but whose last progress may still be under way."""
-        asked = self._end(key)
-        if asked is not None and asked.token is not None:
-            self._journal.pop(self._progress, repr(asked.token))
-            self._journal.put(self._late, (key[0], repr(asked.token)), None)
-            if len(self._late) > _MOST:
-                self._journal.pop(self._late, next(iter(self._late)))
-        return asked
-
-    def _cancel(self, key: tuple[str, str]) -> None:
-        """It is open without its token: an answer may be under way."""
-        asked = self._end_late(key)
-        if asked is not None:
-            self._begin(key, asked._replace(token=None, is_cancelled=True))
-            self._journal.put(self._cancelled, key, None)
-        if len(self._cancelled) > _MOST:
-            self._end(next(iter(self._cancelled)))
-
-    def _close(self, open_request: _OpenRequest) -> None:
+    def _close(self, open_request: OpenRequest) -> None:
         if open_request.token is not None:
             self._journal.put(self._over, repr(open_request.token), open_request.method)
             self._journal.pop(self._progress, repr(open_request.token))
@@ -487,25 +432,6 @@ def _method(name: str, version: str) -> Method | None:
     known = revisions()
     own = known[version].method(name) if version in known else None
     return own or next((found for each in reversed([*known.values()]) if (found := each.method(name))), None)
-
-
-def _meta(params: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    found = params.get("_meta")
-    return found if isinstance(found, dict) else NOTHING
-
-
-def _token(params: Mapping[str, JsonValue]) -> JsonValue:
-    return _meta(params).get("progressToken")
-
-
-def _version_in(params: Mapping[str, JsonValue]) -> str | None:
-    """The version that a request states in ``_meta``; None if it states none."""
-    version = _meta(params).get(_VERSION)
-    return version if isinstance(version, str) else None
-
-
-def _is_stateless(params: Mapping[str, JsonValue]) -> bool:
-    return (_version_in(params) or "") >= STATELESS
 
 
 def _lapses(found: Iterator[CatalogueLapse], place: int) -> Iterator[Lapse]:
