@@ -69,6 +69,16 @@ OUTCOMES: dict[str, tuple[list[Callable[[Path], object]], dict[str, str], str]] 
     "new folders": ([write(".gemini/a/b/c", "c"), write(".local/d", "d")], {".gemini/a/b/c": "c", ".local/d": "d"}, ""),
     "a folder made anew": ([anew, write(".gemini/history/new", "n")], {".gemini/history/new": "n"}, "still there"),
     "beside the folder": ([write(".agents/more", "m"), write(".env", "e")], {".agents/more": "m", ".env": "e"}, ""),
+    "a folder that is read-only": (
+        [write(".gemini/a/b", "b"), lambda home: (home / ".gemini/a").chmod(0o500)],
+        {".gemini/a/b": "b"},
+        "",
+    ),
+    "a link to a new file": (
+        [write(".gemini/v2", "v"), lambda home: (home / ".gemini/newest").symlink_to(home / ".gemini/v2")],
+        {".gemini/v2": "v", ".gemini/newest": "v"},
+        "",
+    ),
     "removed": ([lambda home: (home / ".gemini/login").unlink()], {}, "yours are still there"),
     "our text under another name": (
         [rename(".gemini/settings.json", ".gemini/settings.json.orig"), write(".gemini/settings.json", TEXT)],
@@ -121,5 +131,5 @@ def test_a_run_that_was_killed_is_handed_back_by_the_next(person: Person, monkey
         person.run(write(".gemini/login", "in"), lambda _: hand_back_leftovers(person.lines.append))
     assert "in" not in person.read().values() and not person.lines  # while it is used
     hand_back_leftovers(person.lines.append)
-    assert person.read()[".gemini/login"] == "in" and "killed" in "".join(person.lines)
+    assert person.read()[".gemini/login"] == "in" and "earlier run" in "".join(person.lines)
     assert not list(resources.state_folder("homes").iterdir())

@@ -15,6 +15,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -130,7 +131,8 @@ def _notes(text: bytes, replaced: Path, name: str) -> _Notes:
     folder = replaced.parent
     digest = hashlib.sha256(text).hexdigest()
     notes = _Notes(str(folder), name, replaced.name, len(text), digest, {})
-    keys = [each.name for each in _entries(folder.parent) if each.name != name and each != folder]
+    others = _entries(folder.parent) if os.access(folder.parent, os.R_OK | os.X_OK) else []
+    keys = [each.name for each in others if each.name != name and each != folder]
     keys += [f"{name}/{each.name}" for each in _entries(folder) if each != replaced]
     return notes._replace(start={key: _state(notes.target(key)) for key in keys})
 
@@ -206,7 +208,7 @@ class _HandBack:
     def __init__(self, home: Path, notes: _Notes) -> None:
         self.remains: dict[str, str] = {}
         self._home, self._notes = home, notes
-        self._copies = 0
+        self._copies: list[str] = []
 
     def copy_all(self) -> None:
         """Copy everything that has no other copy. Raises OSError if a file with a new name cannot be kept."""
@@ -221,7 +223,7 @@ class _HandBack:
         """What the person should know, a line each."""
         where = self._notes.folder
         if is_late and self._copies:
-            yield f"{self._copies} files of a run that was killed are now in {where}"
+            yield f"files of an earlier run are where they belong now: {_list_of(self._copies)}"
         if self.remains:
             rest = _list_of([f"{key} ({why})" for key, why in self.remains.items()])
             yield f"not copied to {where}, but kept in {self._home} until you remove it: {rest}"
@@ -257,8 +259,10 @@ class _HandBack:
         if entry.is_symlink():
             return self._link(os.readlink(entry), target)
         if entry.is_dir():
+            mode = stat.S_IMODE(entry.stat().st_mode) | stat.S_IRWXU  # else nothing could be put in it, or removed
+            entry.chmod(mode)
             if not target.is_dir():
-                target.mkdir(entry.stat().st_mode & 0o777, parents=True)
+                target.mkdir(mode, parents=True)
             for each in _entries(entry):
                 self._copy(each)
             return ""
@@ -274,6 +278,8 @@ class _HandBack:
         return size == self._notes.size and hashlib.sha256(entry.read_bytes()).hexdigest() == self._notes.digest
 
     def _link(self, to: str, target: Path) -> str:
+        if to.startswith(f"{self._home}/"):
+            to = str(self._notes.target(to.removeprefix(f"{self._home}/")))
         if to == str(target) or (os.path.islink(target) and os.readlink(target) == to):
             return ""
         if to in {str(self._notes.target(key)) for key in self._notes.start}:
@@ -292,7 +298,7 @@ class _HandBack:
         _place(entry, Path(os.path.realpath(target)), is_new=not state)
         entry.unlink()
         entry.symlink_to(target)  # for a process that still uses this home
-        self._copies += 1
+        self._copies.append(str(target))
         return ""
 
 
