@@ -78,6 +78,13 @@ def new_call(*results: Any, **more: Any) -> list[Line]:
 
 
 WITH = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "logging": {}}
+NO_SECRETS = {
+    **OBJECT,
+    "properties": {
+        **dict.fromkeys(("secretary", "passwordless_login", "secret_santa_budget"), {"type": "string"}),
+        "rotate_api_key": {"type": "boolean"},
+    },
+}
 STATE = {"resultType": "input_required", "requestState": "s"}
 PROMPT = {"prompts": [{"name": "p", "arguments": [{"name": "x", "required": True}]}]}
 RESOURCE = {"resources": [{"uri": "a:b", "name": "a"}]}
@@ -365,6 +372,9 @@ STATEMENTS: dict[str, tuple[str, str, list[Line]]] = {
 }
 """Name → rule, pointer, and a connection that breaks the statement."""
 
+OF_BOTH = ("*", "ping", "tasks/list", "tasks/cancel", "tasks/get", "tasks/result")
+"""Methods that both sides may send."""
+
 HEALTHY: dict[str, list[Line]] = {
     "with a handshake": [
         *shake({"roots": {}, "elicitation": {}}, WITH),
@@ -408,6 +418,31 @@ HEALTHY: dict[str, list[Line]] = {
             for n in (2, 3)
         ),
         *(s(id=n, result=DONE) for n in (4, 5)),
+    ],
+    "tasks of the client": [
+        *shake({"sampling": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"sampling": {"createMessage": {}}}}}),
+        *listed(),
+        *asked("tasks/list", {"tasks": [{**TASK, "status": "working"}]}),
+        s(id=6, method="tasks/cancel", params={"taskId": "t"}),
+        c(id=6, result={**TASK, "status": "cancelled"}),
+    ],
+    "words that are no secrets": [
+        *shake({"elicitation": {}}),
+        *listed(),
+        *asked("elicitation/create", {"action": "decline"}, message="m", requestedSchema=NO_SECRETS),
+    ],
+    "a schema of its own": [
+        *shake(),
+        *listed(
+            tool(
+                inputSchema={
+                    **OBJECT,
+                    "properties": {"x": {"$ref": "https://e.x/s#/a"}},
+                    "$defs": {"s": {"$id": "https://e.x/s", "type": "string"}},
+                }
+            )
+        ),
+        *ask("ping", {"_meta": {"x/y": 1}, "resultType": "complete"}),
     ],
     "what is read": [
         *shake({}, WITH),
@@ -487,3 +522,5 @@ def test_each_line_has_a_rule_and_a_source() -> None:
     slugs = {rule.slug for rule in RULES}
     relations = [relation for lines in message_relations().values() for relation in lines]
     assert relations and all(f"mcp.{one.rule}" in slugs and one.text and one.source[-1] != "/" for one in relations)
+    of_both = [one for (method, _), lines in message_relations().items() for one in lines if method in OF_BOTH]
+    assert of_both and all(one.by for one in of_both if one.lacks), "whose capability is meant?"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
     from workbench.protocols.mcp.relations import Declarations, MessageRelation, broken_relations, message_relations
-    from workbench.protocols.mcp.revisions import MessageFaults, is_known_method, message_faults
+    from workbench.protocols.mcp.revisions import STATELESS, MessageFaults, is_known_method, message_faults
     from workbench.protocols.mcp.server_facts import OF_CLIENTS, OF_SERVERS, ServerFacts, needed_capability
     from workbench.protocols.mcp.sign_in import AUTHORIZATION, REGISTRATION, SIGN_IN, SIGN_INS, TOKEN, form_of
     from workbench.protocols.mcp.streams import (
@@ -81,6 +81,7 @@ __all__ = [
     "RESUMED",
     "SIGN_IN",
     "SIGN_INS",
+    "STATELESS",
     "STDIO",
     "STREAM",
     "TOKEN",

@@ -233,7 +233,9 @@ class Course:
     ) -> Iterator[Lapse]:
         for fault in _form(method, message, self.version):
             yield Lapse("message", sender, place, *fault)
-        for relation, pointer in broken_relations(method, "notification", message, Declarations(self.version)):
+        for relation, pointer in broken_relations(
+            method, "notification", message, Declarations(self.version, asked_by=sender)
+        ):
             kind = relation.rule if relation.rule in ("message", "progress") and not relation.is_note else "note"
             yield Lapse(kind, sender, place, pointer, relation.text)
         if sender == SERVER and (self.phase or self._version_in_use):

@@ -14,8 +14,8 @@ from workbench.provenance import escape, unescape
 
 _PRESENT, _ABSENT, _EMPTY = "present", "absent", "empty"
 _ANY = "*"
-_KEY, _OTHERS = "@key", "@others"
-"""In a condition: the name of the member itself, and the types of the entries beside that of the place."""
+_KEY, _OTHERS, _INSIDE = "@key", "@others", "@/"
+"""In a condition: the name of the member itself, the types of the entries beside that of the place, and what is in it."""
 
 PAGES = "https://modelcontextprotocol.io/specification/"
 
@@ -26,11 +26,13 @@ class Declarations(NamedTuple):
     Attributes:
         version: the revision; empty if it is unknown.
         client, server: capabilities, as declared; None if that was not seen.
+        asked_by: the side that sends the request or the notification; empty if it is unknown.
     """
 
     version: str = ""
     client: Mapping[str, JsonValue] | None = None
     server: Mapping[str, JsonValue] | None = None
+    asked_by: str = ""
 
     def lacks(self, path: str) -> bool:
         """A side declared its capabilities, and this one is not among them."""
@@ -65,6 +67,7 @@ class MessageRelation(NamedTuple):
     when: Mapping[str, Any]
     lacks: str
     has: str
+    by: str
     first: str
     before: str
     rule: str
@@ -73,7 +76,9 @@ class MessageRelation(NamedTuple):
     source: str
 
     def is_for(self, declarations: Declarations) -> bool:
-        """The capabilities of a connection are those that the relation speaks of."""
+        """The direction of a message, and the capabilities of its connection, are those that the relation speaks of."""
+        if self.by and declarations.asked_by not in ("", self.by):
+            return False
         return (not self.has or declarations.has(self.has)) and (not self.lacks or declarations.lacks(self.lacks))
 
     def is_in(self, version: str) -> bool:
@@ -83,7 +88,7 @@ class MessageRelation(NamedTuple):
     def places(self, message: Mapping[str, JsonValue]) -> Iterator[str]:
         """Pointers at which a message breaks the relation."""
         for pointer, holders, key, value in _walk(message, self.steps, is_absent=self.test == _ABSENT):
-            if self._is_wrong(holders[-1], value) and all(
+            if self._is_wrong(holders, value) and all(
                 _holds(test, *_values_for(name, message, holders, key)) for name, test in self.when.items()
             ):
                 yield pointer
@@ -96,11 +101,27 @@ class MessageRelation(NamedTuple):
             return inside is not None
         return others[0] == _ANY or (isinstance(inside, dict) and others[0] in inside)
 
-    def _is_wrong(self, holder: JsonValue, value: tuple[JsonValue, ...]) -> bool:
-        test = self.test
+    def _is_wrong(self, holders: Sequence[JsonValue], value: tuple[JsonValue, ...]) -> bool:
+        test, holder = self.test, holders[-1]
         if isinstance(test, dict) and isinstance(limit := test.get("above"), str):
             test = {"above": holder.get(limit) if isinstance(holder, dict) else None}
+        if isinstance(test, dict) and "outside" in test:
+            is_found = any(_is_defined(each, holders[-3]) for each in value)
+            return not is_found and _holds({"matches": test["outside"]}, value)
         return _holds(test, value)
+
+
+def _is_defined(reference: JsonValue, schema: JsonValue) -> bool:
+    """A part of a schema has the URL of a reference as its ``$id``, maybe only the end of it."""
+    url = reference.partition("#")[0] if isinstance(reference, str) else ""
+    left = [schema]
+    while left:
+        value = left.pop()
+        id_ = value.get("$id") if isinstance(value, dict) else None
+        if isinstance(id_, str) and (plain := id_.partition("#")[0]) and (url == plain or url.endswith(f"/{plain}")):
+            return True
+        left += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return False
 
 
 _Walked = tuple[str, list[JsonValue], str, tuple[JsonValue, ...]]
@@ -138,6 +159,9 @@ def _values_for(
     if name == _OTHERS:
         beside = holders[-2] if isinstance(holders[-2], list) else []
         return [tuple(each.get(key) for each in beside if isinstance(each, dict))]
+    if name.startswith(_INSIDE):
+        value = holders[-1].get(key) if isinstance(holders[-1], dict) else None
+        return [next(iter(_walk(value, _steps(name), is_absent=True)), ("", [], "", ()))[3]]
     if name.startswith("/"):
         return [next(iter(_walk(message, _steps(name), is_absent=True)), ("", [], "", ()))[3]]
     holder = holders[-1]
@@ -210,7 +234,7 @@ def message_relations() -> Mapping[tuple[str, str], Sequence[MessageRelation]]:
 
 
 def _relation(line: Mapping[str, Any]) -> MessageRelation:
-    terms = {name: str(line.get(name, "")) for name in ("lacks", "has", "before", "rule", "text")}
+    terms = {name: str(line.get(name, "")) for name in ("lacks", "has", "by", "before", "rule", "text")}
     at, first, source = line["at"], str(line.get("from", "")), f"{PAGES}{line['source']}"
     is_note, when = bool(line.get("note")), line.get("when", {})
     return MessageRelation(_steps(at), at, line["is"], when, first=first, is_note=is_note, source=source, **terms)

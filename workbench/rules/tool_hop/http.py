@@ -11,7 +11,16 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import BATCH, END, OVER_HTTP, STREAM, event_messages, request_object, response_object
+from workbench.protocols.mcp import (
+    BATCH,
+    END,
+    OVER_HTTP,
+    STATELESS,
+    STREAM,
+    event_messages,
+    request_object,
+    response_object,
+)
 from workbench.rules._wording import quote
 from workbench.rules.tool_hop.rules import (
     FRAMING,
@@ -35,7 +44,6 @@ _NEEDS_REVISION = "2025-06-18"
 _FIRST_OVER_HTTP = "2025-03-26"
 """First revision with streamable HTTP."""
 
-_STATELESS = "2026-07-28"
 _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
 """Header → member of the message that it repeats, from revision 2026-07-28 on."""
 
@@ -127,10 +135,10 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
     if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
         yield from _of_old_revision(decoded)
     old = stated or version_in_use
-    for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < _STATELESS):
-        text = f"the header {header} belongs to revision {_STATELESS}, but the request uses revision {quote(old)}"
+    for header in (header for header, _ in _ROUTING if request.headers.get(header) and old and old < STATELESS):
+        text = f"the header {header} belongs to revision {STATELESS}, but the request uses revision {quote(old)}"
         yield make(decoded, HTTP, REQUEST, "", text)
-    for header, path in _ROUTING if version_in_use >= _STATELESS else ():
+    for header, path in _ROUTING if version_in_use >= STATELESS else ():
         value, expected = request.headers.get(header), member(message, *path)
         if isinstance(expected, str) and value != expected and not (value or "").startswith("=?"):
             problem = f"is {quote(value)}" if value else "is missing"
@@ -181,8 +189,8 @@ def _of_error_status(decoded: DecodedExchange, request: HttpRequest, response: H
     code = member(response_object(decoded), "error", "code")
     status = _STATUSES.get(code) if isinstance(code, int) else None
     version = request.headers.get(_REVISION) or ""
-    if status and response.status != status and version >= _STATELESS:
-        text = f"the error {code} has the status {response.status}; revision {_STATELESS} demands {status}"
+    if status and response.status != status and version >= STATELESS:
+        text = f"the error {code} has the status {response.status}; revision {STATELESS} demands {status}"
         yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
 
 

@@ -13,6 +13,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import (
+    STATELESS,
     ChannelFacts,
     changes_of_list,
     is_named,
@@ -43,9 +44,6 @@ _PROPERTY = regex.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 _TYPED = frozenset(("type", "$ref", "enum", "const", "not", "if", *_COMBINATORS))
 """Keywords of which a schema has one, unless any value fits it."""
-
-_ANY_VALUE = "2026-07-28"
-"""First revision in which an outputSchema may be of any type."""
 
 _HIDDEN = regex.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
@@ -268,7 +266,7 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
         text = "an inputSchema with additionalProperties {} and without properties is refused by several clients"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text, severity=INFO)
     if isinstance(outputs, dict) and outputs.get("type") != "object":
-        text = f"before revision {_ANY_VALUE} an outputSchema must have type object; clients may refuse the whole list"
+        text = f"before revision {STATELESS} an outputSchema must have type object; clients may refuse the whole list"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/outputSchema", text)
     for member_name, schema in (("inputSchema", inputs), ("outputSchema", outputs)):
         lost = next(_dangling(schema, schema), None) if isinstance(schema, dict) else None

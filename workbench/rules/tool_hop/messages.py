@@ -12,6 +12,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, grammars
 from workbench.protocols.mcp import (
+    ASKED_BY,
     OF_CLIENTS,
     OF_SERVERS,
     Declarations,
@@ -75,7 +76,7 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
         yield from _of_form(decoded, method, RESPONSE, message_faults(method, response, version))
     if method == "initialize":
         yield from _of_capabilities(decoded, request, response)
-    declared = _declarations(request, facts, version)
+    declared = _declarations(request, facts, version, str(decoded.exchange.meta.get(ASKED_BY) or ""))
     yield from _of_relations(decoded, method, "request", request, declared)
     yield from _of_relations(decoded, method, "response", response, declared)
     yield from _of_names(decoded, response.get("result"))
@@ -83,10 +84,11 @@ def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Findin
     yield from of_media(decoded, response.get("result"))
 
 
-def _declarations(request: Mapping[str, JsonValue], facts: ServerFacts, version: str) -> Declarations:
+def _declarations(request: Mapping[str, JsonValue], facts: ServerFacts, version: str, asked_by: str) -> Declarations:
     """What both sides declared; a client of the stateless revision does so in each request."""
     stated = member(request, "params", "_meta", _CLIENT_CAPABILITIES)
-    return Declarations(version, stated if isinstance(stated, dict) else facts.client, facts.server)
+    client = stated if isinstance(stated, dict) else facts.client
+    return Declarations(version, client, facts.server, asked_by)
 
 
 def _of_relations(

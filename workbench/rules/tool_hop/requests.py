@@ -16,6 +16,7 @@ from workbench.protocols.mcp import (
     END,
     OVER_HTTP,
     SIGN_INS,
+    STATELESS,
     STREAM,
     ChannelFacts,
     ServerFacts,
@@ -99,9 +100,6 @@ _REVISION = regex.compile(r"\d{4}-\d{2}-\d{2}|(?i:draft)\S*")
 
 _FIRST = "2024-10-07"
 """The oldest revision that clients accept: a preview that the official SDKs know."""
-
-_STATELESS = "2026-07-28"
-"""First revision without ``initialize``."""
 
 _NO_SESSION_STATUS = (400, 404)
 """Statuses for a request without a valid session; the error may have no id."""
@@ -400,7 +398,7 @@ def _shape(decoded: DecodedExchange, method: str, result: JsonValue, version: st
     if not isinstance(result, dict) or "task" in result or result.get("resultType", "complete") != "complete":
         return
     for name, kind in _MEMBERS.get(method, ()):
-        is_free = name == "content" and "structuredContent" in result and not "" < version < _STATELESS
+        is_free = name == "content" and "structuredContent" in result and not "" < version < STATELESS
         is_missing = name not in result and not is_free
         if is_missing or (name in result and not isinstance(result[name], kind)):
             what = "has no" if is_missing else "has a wrong"
@@ -446,7 +444,7 @@ def _version(
             return
     if not isinstance(client_version, str) or not isinstance(server_version, str):
         return
-    if server_version >= _STATELESS:
+    if server_version >= STATELESS:
         text = (
             f"the server agreed to {quote(server_version)}, a revision without initialize, "
             "which starts with server/discover"
@@ -455,7 +453,7 @@ def _version(
     if server_version == client_version:
         return
     text = f"the client asked for {quote(client_version)}, but the server answered with {quote(server_version)}"
-    if server_version > client_version and server_version < _STATELESS:
+    if server_version > client_version and server_version < STATELESS:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
     elif server_version < _FIRST:
         text += ", which is older than every revision: a client has to end the connection"
