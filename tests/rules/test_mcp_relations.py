@@ -81,7 +81,7 @@ WITH = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "logging":
 NO_SECRETS = {
     **OBJECT,
     "properties": {
-        **dict.fromkeys(("secretary", "passwordless_login", "secret_santa_budget"), {"type": "string"}),
+        **{name: {"type": "string"} for name in ("secretary", "passwordless_login", "secret_santa_budget")},
         "rotate_api_key": {"type": "boolean"},
     },
 }

@@ -12,7 +12,7 @@ from workbench.protocols.mcp.channel import SENT, TEXT
 from workbench.protocols.mcp.course import Course, Lapse
 from workbench.protocols.mcp.http import CHANGED
 from workbench.protocols.mcp.open_requests import CLIENT, SERVER
-from workbench.wire import Frame, loads
+from workbench.wire import Frame, cut, loads
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class _FactReader:
         if not isinstance(method, str) or "id" not in message:
             return
         if id_ in self._open:
-            self.facts.reused_ids.append((number, id_))
+            self.facts.reused_ids.append((number, cut(id_)))
         self._open.add(id_)
         self._answered.discard(id_)
         self._asked_after_cancel = True
@@ -114,9 +114,9 @@ class _FactReader:
             why = "so it does not answer any open request" if self._open else "as if it answered a notification"
             self.facts.odd_responses.append((number, f"{has}, {why}"))
         elif id_ in self._answered:
-            self.facts.odd_responses.append((number, f"answers request {id_} a second time"))
+            self.facts.odd_responses.append((number, f"answers request {cut(id_)} a second time"))
         elif id_ not in self._open and message.get("id") is not None:
-            self.facts.odd_responses.append((number, f"answers request {id_}, which the client did not send"))
+            self.facts.odd_responses.append((number, f"answers request {cut(id_)}, which the client did not send"))
         self._open.discard(id_)
         self._answered.add(id_)
 

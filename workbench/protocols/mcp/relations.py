@@ -15,7 +15,7 @@ from workbench.provenance import escape, unescape
 _PRESENT, _ABSENT, _EMPTY = "present", "absent", "empty"
 _ANY = "*"
 _KEY, _OTHERS, _INSIDE = "@key", "@others", "@/"
-"""In a condition: the name of the member itself, the types of the entries beside that of the place, and what is in it."""
+"""In a condition: the name of the member itself, types of the entries beside that of the place, and what is in it."""
 
 PAGES = "https://modelcontextprotocol.io/specification/"
 

@@ -23,7 +23,7 @@ from workbench.protocols.grammars import (
     ShapeFault,
 )
 from workbench.provenance import unescape
-from workbench.wire import loads
+from workbench.wire import loads, quote
 
 STATELESS = "2026-07-28"
 """First revision without ``initialize``: each request states version and capabilities."""
@@ -263,16 +263,16 @@ def _others(name: str) -> Iterator[str]:
 def _fault_words(fault: ShapeFault) -> str:
     known = ", ".join(map(repr, fault.known[:8]))
     if fault.code == MISSING:
-        return f"{fault.name!r} is missing, which every {_noun(fault)} has"
+        return f"{quote(fault.name)} is missing, which every {_noun(fault)} has"
     if fault.code == UNKNOWN_KEY:
-        return f"{fault.name!r} is unknown: the member is named {_known_spelling(fault)!r}"
+        return f"{quote(fault.name)} is unknown: the member is named {_known_spelling(fault)!r}"
     if fault.code == NULL:
-        return f"{fault.name!r} is null; without a value, it has to be left out"
+        return f"{quote(fault.name)} is null; without a value, it has to be left out"
     if fault.code == UNKNOWN_VARIANT:
-        return f"{fault.name!r} is none of {known}"
+        return f"{quote(fault.name)} is none of {known}"
     if fault.code == BEYOND_LIMIT:
-        return f"{fault.name!r} is not a URI: it has no scheme"
-    return f"{fault.name or 'the value'!r} is not {fault.expected}"
+        return f"{quote(fault.name)} is not a URI: it has no scheme"
+    return f"{quote(fault.name or 'the value')} is not {fault.expected}"
 
 
 def _noun(fault: ShapeFault) -> str:
