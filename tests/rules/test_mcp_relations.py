@@ -131,6 +131,11 @@ STATEMENTS: dict[str, tuple[str, str, list[Line]]] = {
         "/params/task",
         [*shake(), *listed(), *call({"task": {**TASK, "status": "working"}}, task={"ttl": 5})],
     ),
+    "tasks of a client that lists none": (
+        "capability",
+        "/method",
+        [*shake({"tasks": {"cancel": {}}}), *listed(), *asked("tasks/list", {"tasks": []})],
+    ),
     "a task begins": (
         "lifecycle",
         "/result/task/status",
