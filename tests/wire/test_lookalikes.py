@@ -137,6 +137,8 @@ AWS_OWNED_KEY = "AWS_OWNED_KEY" ; checkbox = Token("html_inline2") ; Ed448Privat
 arn:aws:secretsmanager:eu-west-1:123456789012:secret:ProdSecret-a1b2c3 ; {"AWS::IAM::AccessKey": "72c2d9dd90025459"}
 secret:[a-zA-Z0-9-/_+=.@]* ; lib/_keywords.py,sha256=r8_DrqAfn6QLwQnmXEggveiSU-UaIL2p2nuPINelfFc
 between "-----BEGIN RSA PRIVATE KEY-----" and "-----END RSA PRIVATE KEY-----" ; 'JoinToken': join_token
+The password is ISO-8859-1 encoded ; the passphrase is BIP-39-compatible. ; the password is docs/setup.md#2fa
+the password is AES-256-GCM encrypted, the passphrase is 12-word, the secret is SHA512-hashed, the password is RFC4013.
 publicKeyToken="1fc8b3b9a1e18e3b" ; the token is required2 ; | token | string | ; convnext_pw1 = "convnext.{bid}.pw1"
 SkillTestCase1SkillTestCase2 SKELETON_KEY_FOR_EVERY_DOOR_1 ghost_writer_for_hire_2
 """.splitlines()

@@ -8,7 +8,17 @@ from typing import Final
 
 from workbench import regex
 from workbench.named_tuple import NamedTuple
-from workbench.wire.secrets.names import Family, Style, family, is_made_up, is_random, is_secret, is_uuid, of_query
+from workbench.wire.secrets.names import (
+    Family,
+    Style,
+    family,
+    is_described,
+    is_made_up,
+    is_random,
+    is_secret,
+    is_uuid,
+    of_query,
+)
 from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.tables import HEAD, Tables
 
@@ -239,6 +249,8 @@ def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) ->
     if style is Style.BARE and text[end : end + 1] in (b"(", b"["):
         return
     if kind is Family.TOKEN and is_uuid(text_found) and not name.isupper():
+        return
+    if sign["said"] and is_described(text_found):
         return
     if text_found != name and is_secret(text_found.rstrip(b",;"), kind, style) and not _describes(text, end):
         if end - start >= _MOST and (whole := rest.match(text, start)):

@@ -185,6 +185,17 @@ _PLACEHOLDER: Final = regex.compile(
 _CODE: Final = regex.compile(
     rb"[A-Za-z_][\w.]*[(\[<].*|[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[;,]?|[&*!(]\w+.*|.*=>.*"
 )
+_STANDARD: Final = regex.compile(
+    rb"(?:AES|ANSI|ARGON|BASE|BIP|CP|CRC|DES|ECDSA|FIPS|HMAC|IEC|IEEE|ISO|KOI|MD|NIST|PBKDF|PKCS|RFC|RSA|SHA|SP|TLS|UCS"
+    rb"|UTF|WPA|X)(?:[-_/][A-Z]{2,8})*[-_/]?[0-9]{1,5}(?:[-_/.:](?:[A-Z]{1,8}|[0-9]{1,5}|[a-z]{2,20}))*[.,:;!?]*"
+)
+_ADJECTIVE: Final = regex.compile(
+    rb"[\w-]{0,40}[0-9]-(?:[a-z]{3,20}(?:ed|[ai]ble|[ae]nt)|based|bit|bytes?|char(?:acter)?s?|digits?|factor|free|like"
+    rb"|long|only|safe|style|words?)(?:-long)?[.,:;!?]*"
+)
+_PLACE_IN_FILE: Final = regex.compile(
+    rb"\w[\w-]*(?:[./][\w-]+)*/[\w-]+(?:\.[\w-]+)*\.[a-z]{1,5}(?:[#?:][\w.=-]*)?[.,:;!?]*"
+)
 _UUID: Final = regex.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _PATH: Final = regex.compile(
     rb"(?:~|\.{1,2})?/.*|[A-Za-z]:[/\\].*|.*\.(?:json|ya?ml|toml|pem|key|pub|crt|txt|env|py|js|ts|md)"
@@ -276,6 +287,11 @@ def is_secret(value: bytes, family: Family, style: Style = Style.QUOTED) -> bool
     """True if a value after a name of this family is a secret, not a text about one."""
     least = 6 if family is Family.PASSWORD and style is Style.QUOTED else 8
     return len(value) >= least and _is_secret(value[:_JUDGED], family, style)
+
+
+def is_described(value: bytes) -> bool:
+    """True for what prose says of a secret, behind ``is``: a standard, an adjective with a number, a file."""
+    return any(form.fullmatch(value) for form in (_STANDARD, _ADJECTIVE, _PLACE_IN_FILE))
 
 
 def is_placeholder(value: bytes) -> bool:

@@ -15,6 +15,8 @@ from workbench.wire.secrets.shapes import REACH, ShapedSecret
 HEAD: Final = regex.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
 """Text after the last word of a column name."""
 _NAME: Final = regex.compile(rb"\w[\w .:/-]{0,60}")
+_LIST_LINE: Final = regex.compile(rb"[\\\"'` \t]*[-+*][ \t]")
+"""Beginning of a line of a list, whose first cell has no words before its name."""
 _ROW: Final = regex.compile(rb"[^\r\n]++")
 _RULE: Final = regex.compile(rb"[-:=+| \t]*")
 _SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
@@ -103,6 +105,8 @@ def _columns(cells: list[bytes], sign: bytes) -> Iterator[_Column]:
     names = [cell.strip(_AROUND) for cell in cells]
     if sign == b"|" and not names[-1]:
         inner = names[1:-1]
+    elif _LIST_LINE.match(cells[0]):
+        return
     else:
         names[0] = names[0] if _NAME.fullmatch(names[0]) else b"".join(names[0].split()[-1:])
         inner = names[sign == b"|" and not names[0] :]
