@@ -12,6 +12,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from tests.tool_hops import HopSession, said
 from workbench import protocols
 from workbench.config import safeyaml
 from workbench.contracts import error_texts
@@ -712,6 +713,16 @@ def tools(n: int) -> Run:
     return lambda: Inspector(MemorySession("x", (exchange,)), protocol="openai-chat").run()
 
 
+def local_calls(n: int) -> Run:
+    """Calls of a local tool beside calls to a tool server that fit none of them."""
+    made, local = HopSession("s"), [(f"t{i}", "Grep", {"q": i}) for i in range(n)]
+    made.model([], *local)
+    for i in range(n):
+        made.call("s", "search", {"z": i}, {"content": [said(f"result number {i}")]})
+    made.model([], told=[(id_, f"local {id_}") for id_, *_ in local])
+    return lambda: Inspector(made.session()).run()
+
+
 def members(n: int) -> bytes:
     return b"".join(gzip.compress(b'{"a": 1}') for _ in range(n))
 
@@ -740,6 +751,7 @@ def by_steps() -> Iterator[tuple[str, int, Made]]:
         for token in TOKENS[::4]:
             yield f"text calls {name}: {token!r}", 150, text_calls(name, token, in_pieces=True)
     yield "tools", 40, tools
+    yield "local calls beside a tool server", 40, local_calls
     yield "gzip", 400_000, undoing("gzip", gzip.compress)
     for form, data in (
         ("har", har), ("claude_code", claude_lines), ("codex", codex_lines),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from workbench.chain.passed_results import LostPart, lost_parts, text_for_model
+from workbench.chain.waiting_outcomes import WaitingOutcomes
 from workbench.fingerprint import ANSWERING
-from workbench.ir import JsonValue, Media, Message, ToolCallIR, ToolResultIR
+from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST
-from workbench.protocols.mcp import ToolOutcome, argument_key
+from workbench.protocols.mcp import ToolOutcome, argument_key, tools_in, tools_meant
 from workbench.undo_log import Journal
 
 if TYPE_CHECKING:
@@ -90,38 +90,30 @@ class ToolLinks:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._outcomes: dict[int, ToolOutcome] = {}  # by exchange
+        self._outcomes = WaitingOutcomes(journal)
         self._known: dict[str, float] = {}  # when the last of all outcomes ended, and the bytes of those that wait
 
     @property
     def waiting(self) -> tuple[ToolOutcome, ...]:
         """Outcomes that no tool result contains yet, in their order."""
-        return tuple(self._outcomes.values())
+        return tuple(self._outcomes)
 
     def take(self, outcome: ToolOutcome) -> None:
         """Remember the outcome of a ``tools/call`` until a request has it as a tool result."""
         if outcome.is_interim:
             return
         self._drop(outcome.exchange)
-        self._journal.put(self._outcomes, outcome.exchange, outcome)
+        self._outcomes.put(outcome)
         self._add(outcome.size)
         while len(self._outcomes) > MOST_WAITING or (len(self._outcomes) > 1 and self._known[_BYTES] > MOST_BYTES):
-            self._drop(next(iter(self._outcomes)))
+            self._drop(next(iter(self._outcomes)).exchange)
         if outcome.ended is not None and outcome.ended > self._known.get(_ENDED, 0.0):
             self._journal.put(self._known, _ENDED, outcome.ended)
 
     def _drop(self, exchange: int) -> None:
-        """Forget an outcome; it is in its old place again if that is taken back."""
-        found = self._outcomes.pop(exchange, None)
+        found = self._outcomes.pop(exchange)
         if found is not None:
-            self._journal.note(partial(self._restore, found))
             self._add(-found.size)
-
-    def _restore(self, outcome: ToolOutcome) -> None:
-        self._outcomes[outcome.exchange] = outcome
-        ordered = sorted(self._outcomes.items())
-        self._outcomes.clear()
-        self._outcomes.update(ordered)
 
     def _add(self, size: int) -> None:
         self._journal.put(self._known, _BYTES, self._known.get(_BYTES, 0.0) + size)
@@ -137,7 +129,7 @@ class ToolLinks:
         """
         if outcome.ended is None or outcome.ended > self._known.get(_ENDED, 0.0):
             return None
-        others = [one for one in islice(reversed(self._outcomes.values()), _NEAR) if outcome.is_within(one)]
+        others = [one for one in islice(self._outcomes.from_last(), _NEAR) if outcome.is_within(one)]
         for one in others:
             if one.is_same_call(outcome) or outcome.is_passed_on_by(one):
                 return one
@@ -150,11 +142,6 @@ class ToolLinks:
 
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
         newest = newest_messages(decoded.messages(REQUEST))
-        by_call_id = {one.call_id: one for one in self._outcomes.values() if one.call_id}
-        others: dict[bytes, list[ToolOutcome]] = {}
-        for one in self._outcomes.values():
-            if not one.call_id:
-                others.setdefault(argument_key(one.arguments), []).append(one)
         calls = _NewestCalls(newest)
         known = 0  # results in a row that an earlier request had
         for passed in request_tool_results(newest):
@@ -162,40 +149,29 @@ class ToolLinks:
                 return  # what is before them was told in an earlier request
             known = 0 if passed.is_newest else known + 1
             id_ = passed.result.tool_call_id
-            outcome = by_call_id.get(id_ or "")
-            if outcome is None and others:
-                outcome = self._outcome_of(passed, calls.of(id_), others)
-            if outcome and outcome.exchange in self._outcomes:
+            outcome = self._outcomes.of_id(id_) if id_ else None
+            if outcome is None:
+                outcome = self._outcome_of(passed, calls.of(id_))
+            if outcome:
                 known = 0
                 self._drop(outcome.exchange)
                 yield _link(decoded.index, passed, outcome)
 
-    def _outcome_of(
-        self, tool_result: RequestToolResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
-    ) -> ToolOutcome | None:
+    def _outcome_of(self, tool_result: RequestToolResult, call: ToolCallIR | None) -> ToolOutcome | None:
         """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool.
 
-        Args:
-            others: outcomes whose client does not state the id, by their arguments.
+        Only those whose client does not state the id are meant.
         """
         name, arguments = (call.name, call.input) if call else (tool_result.result.name, None)
-        candidates = others.get(argument_key(arguments), ())
-        equal = [one for one in reversed(candidates) if self._is_open(one, name, arguments)]
+        tools, text = tools_meant(name, arguments), text_for_model(tool_result.result)
+        equal = _best_of(self._outcomes.of_tools(tools, argument_key(arguments)), text)
         if equal or call is None or not tool_result.is_newest:
-            return _best_of(equal, text_for_model(tool_result.result)) if equal else None
-        given = (
-            [value for value in arguments.values() if isinstance(value, dict)] if isinstance(arguments, dict) else []
-        )
-        inner = [one for value in given or ({},) for one in reversed(others.get(argument_key(value), ()))]
-        equal = [one for one in inner if self._is_open(one, name, arguments) and one.is_of(call.id, name, arguments)]
-        if equal:
-            return _best_of(equal, text_for_model(tool_result.result))
-        same = (one for outcomes in others.values() for one in outcomes if self._is_open(one, name, arguments))
-        first, second = next(same, None), next(same, None)
-        return first if second is None else None
-
-    def _is_open(self, outcome: ToolOutcome, name: str | None, value: JsonValue) -> bool:
-        return outcome.exchange in self._outcomes and outcome.asked_by(name, value) is not None
+            return equal
+        given = arguments.values() if isinstance(arguments, dict) and any(tools_in(arguments)) else ()
+        inner = [value for value in given if isinstance(value, dict)] or [{}]
+        alike = (one for value in inner for one in self._outcomes.of_tools(tools, argument_key(value)))
+        equal = _best_of((one for one in alike if one.is_of(call.id, name, arguments)), text)
+        return equal or _only(self._outcomes.of_tools(tools))
 
 
 class _NewestCalls:
@@ -233,11 +209,19 @@ def newest_messages(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[max(0, first - _EARLIER) :]
 
 
-def _best_of(equal: Sequence[ToolOutcome], text: str) -> ToolOutcome:
-    """Of equal requests the last one whose result the model got, else the last one."""
-    if len(equal) == 1:
-        return equal[0]
-    return next((one for one in equal if not any(lost_parts(one.result, text, has_media=True))), equal[0])
+def _best_of(equal: Iterator[ToolOutcome], text: str) -> ToolOutcome | None:
+    """Of equal requests, the last one first, the first whose result the model got, else the first; None of none."""
+    first, second = next(equal, None), next(equal, None)
+    if first is None or second is None:
+        return first
+    told = (one for one in chain((first, second), equal) if not any(lost_parts(one.result, text, has_media=True)))
+    return next(told, first)
+
+
+def _only(outcomes: Iterator[ToolOutcome]) -> ToolOutcome | None:
+    """The outcome if there is one alone."""
+    first, second = next(outcomes, None), next(outcomes, None)
+    return first if second is None else None
 
 
 def request_tool_results(messages: Sequence[Message]) -> Iterator[RequestToolResult]:

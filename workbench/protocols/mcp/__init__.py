@@ -61,8 +61,10 @@ if TYPE_CHECKING:
         is_named,
         is_named_first,
         server_of,
+        tool_key,
         tool_outcome,
         tools_in,
+        tools_meant,
     )
 else:
     __getattr__ = lazy(__name__)
@@ -129,6 +131,8 @@ __all__ = [
     "response_message",
     "response_object",
     "server_of",
+    "tool_key",
     "tool_outcome",
     "tools_in",
+    "tools_meant",
 ]

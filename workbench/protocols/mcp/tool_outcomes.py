@@ -114,6 +114,25 @@ def tools_in(arguments: JsonValue) -> Iterator[str]:
             yield value
 
 
+def tools_meant(name: str | None, arguments: JsonValue) -> frozenset[str]:
+    """Keys (``tool_key``) of the tools that a call of the model may be for (``ToolOutcome.asked_by``)."""
+    return _meant_by(name or "").union(*map(_meant_by, tools_in(arguments)))
+
+
+@lru_cache(maxsize=4096)
+def _meant_by(declared: str) -> frozenset[str]:
+    """Keys of the tools that a declared name may be that of (``is_named``)."""
+    whole = tool_key(declared)
+    steps = [place for place, char in enumerate(whole) if char == "_"]
+    behind = {whole[place + 1 :] for place in steps[-_MOST_STEPS:]}
+    before = {whole[:place] for place in steps[:_MOST_STEPS] if whole.startswith(_BEHIND, place)}
+    return frozenset({whole} | behind | before)
+
+
+_MOST_STEPS = 64
+"""Words in the name of a tool."""
+
+
 def argument_key(arguments: JsonValue) -> bytes:
     """Equal for equal arguments; none are as good as an empty object."""
     return dumps(arguments or {})
@@ -158,13 +177,13 @@ def is_named(declared: str | None, tool: str) -> bool:
 
     LibreChat has it after (danny-avila/LibreChat#14440).
     """
-    whole, end = _plain(declared or ""), _plain(tool)
+    whole, end = tool_key(declared or ""), tool_key(tool)
     return whole == end or whole.endswith(f"_{end}") or whole.startswith(f"{end}{_BEHIND}")
 
 
 def is_named_first(declared: str, server: str) -> bool:
     """A declared name has the name of a server before that of a tool, or after it."""
-    whole, start = _plain(declared), _plain(server)
+    whole, start = tool_key(declared), tool_key(server)
     is_behind = whole.endswith(f"{_BEHIND}{start}")
     return bool(start) and (whole.startswith(f"{start}_") or f"_{start}_" in whole or is_behind)
 
@@ -174,6 +193,6 @@ _BEHIND = "_mcp_"
 
 
 @lru_cache(maxsize=4096)
-def _plain(name: str) -> str:
+def tool_key(name: str) -> str:
     """A name as the clients agree on it: letters and digits, everything else one ``_``."""
     return _OTHERS.sub("_", name).strip("_").lower()

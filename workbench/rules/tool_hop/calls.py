@@ -11,7 +11,16 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first, request_object, tools_in
+from workbench.protocols.mcp import (
+    ToolOutcome,
+    argument_key,
+    is_named,
+    is_named_first,
+    request_object,
+    tool_key,
+    tools_in,
+    tools_meant,
+)
 from workbench.provenance import unescape
 from workbench.rules._outcomes import ResultOutcome, kind_of
 from workbench.rules._wording import quote
@@ -55,6 +64,7 @@ class ModelCall:
     Attributes:
         exchange: index of the answer with it.
         key: equal for equal arguments.
+        places: keys by which the request that carries it out may be found.
         began: time of the request whose answer it is, in seconds since the epoch; None if unknown.
         carried: the request to a tool server that carried it out; None if none was seen.
     """
@@ -62,6 +72,7 @@ class ModelCall:
     exchange: int
     call: ToolCallIR
     key: bytes
+    places: frozenset[bytes]
     began: float | None = None
     carried: ToolOutcome | None = None
 
@@ -78,7 +89,7 @@ class ModelCalls:
         self._calls: dict[int, ModelCall] = {}  # by a number that grows
         self._next = {"": 0}
         self._by_id: dict[str | None, int] = {}
-        self._fresh: dict[bytes, dict[int, None]] = {}  # those that nothing carried out yet, by arguments
+        self._fresh: dict[bytes, dict[int, None]] = {}  # those that nothing carried out yet, by their places
         self._repeated: dict[bytes, dict[int, None]] = {}
         self._carriers: dict[int, ToolOutcome] = {}  # by the number of the call
         self._ended: dict[str, float] = {}  # when the last of a server's carriers ended
@@ -119,11 +130,11 @@ class ModelCalls:
             self._journal.pop(self._by_id, call.call.id)
 
     def _put(self, table: dict[bytes, dict[int, None]], number: int) -> None:
-        for key in _keys_of(self._calls[number]):
+        for key in self._calls[number].places:
             self._journal.put(table.setdefault(key, {}), number, None)
 
     def _remove(self, table: dict[bytes, dict[int, None]], number: int) -> None:
-        for key in _keys_of(self._calls[number]):
+        for key in self._calls[number].places:
             numbers = table.get(key, {})
             self._journal.pop(numbers, number)
             if key in table and not numbers:
@@ -160,12 +171,12 @@ class ModelCalls:
         """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""
         if outcome.call_id:
             return self._by_id.get(outcome.call_id)
-        key = argument_key(outcome.arguments)
-        for numbers in (sorted(self._fresh.get(key, ())), reversed(self._repeated.get(key, {}))):
+        key, tool = argument_key(outcome.arguments), tool_key(outcome.tool).encode() + _AND
+        for numbers in (sorted(self._fresh.get(tool + key, ())), reversed(self._repeated.get(tool + key, {}))):
             found = next((n for n in numbers if _is_equal(self._calls[n], outcome, key)), None)
             if found is not None:
                 return found
-        others = (n for n, one in self._calls.items() if one.carried is None and _asks_for(one, outcome))
+        others = iter(self._fresh.get(tool, ()))
         first, second = next(others, None), next(others, None)
         return first if second is None else None
 
@@ -184,23 +195,27 @@ def _is_equal(one: ModelCall, outcome: ToolOutcome, key: bytes) -> bool:
     return asked is not None and (one.key if asked[0] is one.call.input else argument_key(asked[0])) == key
 
 
-def _asks_for(one: ModelCall, outcome: ToolOutcome) -> bool:
-    return outcome.asked_by(one.call.name, one.call.input) is not None
+_AND = b"\0"
+"""Between a tool and arguments; in no key of either."""
 
 
-def _keys_of(call: ModelCall) -> frozenset[bytes]:
-    """Keys of the arguments that a call may have for a tool: its own, and those given to a tool that calls tools."""
-    given = call.call.input
-    if not isinstance(given, dict) or not any(tools_in(given)):
-        return frozenset((call.key,))
-    inner = [value for value in given.values() if isinstance(value, dict)]
-    return frozenset((call.key, *map(argument_key, inner or ({},))))
+def _keys_of(call: ToolCallIR, key: bytes) -> frozenset[bytes]:
+    """Keys of the tools that a call may be for, and of each with the arguments that the call may have for it.
+
+    They are its own, and those given to a tool that calls tools.
+    """
+    arguments, given = {b"", key}, call.input
+    if isinstance(given, dict) and any(tools_in(given)):
+        arguments.update(map(argument_key, [value for value in given.values() if isinstance(value, dict)] or ({},)))
+    tools = [tool.encode() + _AND for tool in tools_meant(call.name, given)]
+    return frozenset(tool + each for tool in tools for each in arguments)
 
 
 def _calls_of(decoded: DecodedExchange) -> list[ModelCall]:
     calls = (call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server)
     began = decoded.exchange.started_at
-    return [ModelCall(decoded.index, call, argument_key(call.input), began) for call in calls]
+    keys = ((call, argument_key(call.input)) for call in calls)
+    return [ModelCall(decoded.index, call, key, _keys_of(call, key), began) for call, key in keys]
 
 
 def of_call(
@@ -426,11 +441,11 @@ class _TellingOutcomes:
 
     Args:
         outcomes: what the servers returned; a text that several of them have tells nothing.
-        linked: exchanges of those whose result the model got for its own call.
+        exchanges: indices of those whose result the model got for its own call.
     """
 
-    def __init__(self, outcomes: Sequence[ToolOutcome], linked: Collection[int]) -> None:
-        self._linked = linked
+    def __init__(self, outcomes: Sequence[ToolOutcome], exchanges: Collection[int]) -> None:
+        self._exchanges = exchanges
         self._by_head: dict[str, list[ToolOutcome]] = {}
         self._words: dict[int, list[str]] = {}
         for one in outcomes:
@@ -446,7 +461,7 @@ class _TellingOutcomes:
         alike = self._by_head.get(_head_of((text,)), ())
         words = text.split() if alike else []
         found = [other for other in alike if self._words_of(other) == words]
-        is_telling = len(found) == 1 and found[0].exchange not in self._linked
+        is_telling = len(found) == 1 and found[0].exchange not in self._exchanges
         if not is_telling or kind_of(result) is not ResultOutcome.NORMAL or not _is_behind(found[0], one):
             return None
         other = found[0]

@@ -11,7 +11,7 @@ from workbench.ir import JsonValue, ToolDef
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
-from workbench.protocols.mcp import is_named
+from workbench.protocols.mcp import is_named, tool_key, tools_meant
 from workbench.rules._wording import quote
 from workbench.rules.tool_hop.rules import INFO, INSTRUCTIONS, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules.tool_hop.schemas import SchemaChange, schema_changes
@@ -53,9 +53,13 @@ def of_declared(
         client_of: facts of the client of a server.
     """
     declared = decoded.request.tools if decoded.request else ()
+    places_by_key: dict[str, list[int]] = {}
+    for place, one in enumerate(listed):
+        places_by_key.setdefault(tool_key(one.name), []).append(place)
     sources_by_name: dict[str, list[ListedTool]] = {}
     for tool in declared:
-        if tool.name and (sources := [one for one in listed if _is_from(tool.name, one)]):
+        places = sorted(place for key in tools_meant(tool.name, None) for place in places_by_key.get(key, ()))
+        if tool.name and (sources := [listed[place] for place in places]):
             sources_by_name[tool.name] = sources
             yield from _of_tool(decoded, tool, sources, declared)
             yield from _of_schema(decoded, tool, _best_of(tool, sources), client_of)
@@ -165,13 +169,21 @@ def _of_missing(
     names = [tool.name or "" for tool in declared]
     if any(name in search_tools() or any(word.lower() in name.lower() for word in _SEARCH) for name in names):
         return
-    missing = [one for one in listed if not any(is_named(name, one.name) for name in names)]
+    declared_keys = _meant_by(declared)
+    missing = [one for one in listed if tool_key(one.name) not in declared_keys]
     if missing:
-        all_of = sorted({one.server for one in missing} - {one.server for one in listed if one not in missing})
+        all_of = sorted(
+            {one.server for one in missing} - {one.server for one in listed if tool_key(one.name) in declared_keys}
+        )
         names_text = ", ".join(quote(one.name) for one in missing[:5]) + (" …" if len(missing) > 5 else "")
         words = f"{len(missing):,} listed tools are not declared: {names_text}"
         text = f"{words}; no tool of {', '.join(map(quote, all_of))} is declared" if all_of else words
         yield make(decoded, TOOL_MISSING, REQUEST, "", text, severity=WARNING if all_of else INFO)
+
+
+def _meant_by(declared: Iterable[ToolDef]) -> frozenset[str]:
+    """Keys of the tools of servers that are declared."""
+    return frozenset(key for tool in declared for key in tools_meant(tool.name, None))
 
 
 def of_instructions(
@@ -182,10 +194,10 @@ def of_instructions(
     Args:
         servers: name, instructions and names of the tools of each.
     """
-    names = [tool.name or "" for tool in declared]
+    declared_keys = _meant_by(declared)
     for server, instructions, tools in servers:
         head = max(_PLAIN_TEXT.findall(instructions[:_HEAD]), key=len, default="").strip()[:_RUN]
-        is_declared = any(is_named(name, tool) for tool in tools for name in names)
+        is_declared = any(tool_key(tool) in declared_keys for tool in tools)
         if len(head) >= _TELLING and is_declared and not _has_words(decoded.request_text, head):
             text = f"the instructions of {quote(server)} are not in this request ({len(instructions):,} characters)"
             yield make(decoded, INSTRUCTIONS, REQUEST, "", text, quote(head))
