@@ -158,7 +158,7 @@ def main(words: list[str]) -> int:
 
 def _is_recorded(out: Path, most: int) -> bool:
     """The file of a run has each message, once its writer has ended."""
-    until = time.monotonic() + 300
+    until = time.monotonic() + 900  # a slow machine writes some hundred messages a second
     while time.monotonic() < until:
         with suppress(WorkbenchError, OSError), closing(open_session(out)) as session:
             connection = session.exchange(0)
