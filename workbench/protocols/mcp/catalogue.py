@@ -1,4 +1,4 @@
-"""What a server has listed and a client has asked for, and what of a connection contradicts it.
+"""Lists of a server and wishes of a client on one connection, and the messages that contradict them.
 
 Prompts with their arguments, resources, tools that run as tasks, subscriptions, the level of log messages, and requests
 that are to be repeated with input.
@@ -84,7 +84,7 @@ class Catalogue:
         self._task_support: dict[str, str] = {}
         self._following: dict[str, JsonValue] = {}  # kind of a list → cursor of the next page; None once it is complete
         self._subscribed: dict[str, None] = {}
-        self._level = {"": 0}
+        self._level = {"": 0}  # one entry, so that the journal can take it back: the lowest level that is wanted
         self._listening: dict[str, JsonValue] = {}  # id of subscriptions/listen → its filter
         self._awaited: dict[tuple[str, str], tuple[_AwaitedInput, ...]] = {}
         self._shortened: dict[str, None] = {}  # tables that are no longer complete
@@ -92,7 +92,7 @@ class Catalogue:
     def of_request(
         self, method: str, message: Mapping[str, JsonValue], params: Mapping[str, JsonValue], server: JsonValue
     ) -> Iterator[CatalogueLapse]:
-        """What a request of the client contradicts.
+        """Lapses of a request of the client.
 
         Args:
             server: capabilities of the server; None if they are unknown.
@@ -165,7 +165,7 @@ class Catalogue:
         *,
         is_log_wanted: bool,
     ) -> Iterator[CatalogueLapse]:
-        """What a notification of the server contradicts.
+        """Lapses of a notification of the server.
 
         Args:
             version: that both sides use.
@@ -204,7 +204,7 @@ class Catalogue:
         request_params: Mapping[str, JsonValue],
         message: Mapping[str, JsonValue],
     ) -> Iterator[CatalogueLapse]:
-        """What a response of the server contradicts.
+        """Lapses of a response of the server.
 
         Args:
             request_params: parameters of its request.
