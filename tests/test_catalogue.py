@@ -11,7 +11,7 @@ import pytest
 from tests import breakages
 from tests.breakages import scoring
 from tests.breakages.artefacts import URLS
-from workbench.cli._report import finding_json
+from workbench.cli._check.file_report import finding_json
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession

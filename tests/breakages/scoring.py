@@ -33,7 +33,7 @@ from typing import Any
 
 from tests.breakages import Entry
 from tests.breakages.artefacts import Artefact, artefact, corrected, dump
-from workbench.cli._report import finding_json
+from workbench.cli._check.file_report import finding_json
 from workbench.contracts import explain
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_input

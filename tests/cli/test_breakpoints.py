@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from workbench.cli import _breakpoint_lines
+from workbench.cli._record import breakpoint_lines
 from workbench.cli.record import configure
 from workbench.recorder import process
 from workbench.recorder.breakpoints.remote import Remote
@@ -86,7 +86,7 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
     with serve(Simulator("anthropic")) as provider:
         recording = process.start(
             {"": provider.url}, out, breaks=["closure", "repeat"], on_trouble=lines.append,
-            on_event=_breakpoint_lines.announcer(out, lines.append),
+            on_event=breakpoint_lines.announcer(out, lines.append),
         )  # fmt: skip
         try:
             with Remote.of(out) as remote:
@@ -175,7 +175,7 @@ def test_a_pause_is_announced_with_what_can_be_done() -> None:
     lines: list[str] = []
     reasons = [{"kind": "repeat", "rule": "", "words": "it repeats", "pointer": ""}]
     pause = {"id": 2, "side": "response", "reasons": reasons, "deeds": ["continue", "drop"]}
-    _breakpoint_lines.announcer(Path("a.wb"), lines.append)({"event": "paused", "pause": pause})
+    breakpoint_lines.announcer(Path("a.wb"), lines.append)({"event": "paused", "pause": pause})
     assert lines == ["pause 2: response, repeat: it repeats — workbench breakpoints a.wb --continue 2, or --drop"]
 
 
@@ -198,14 +198,14 @@ def test_a_pause_in_words() -> None:
         "bytes": 900, "sent": 20, "deeds": ["continue", "drop"],
         "reasons": [{"kind": "repeat", "rule": "", "words": "it repeats", "pointer": ""}],
     }  # fmt: skip
-    assert list(_breakpoint_lines.pause_lines(pause, "3", 15.0)) == [
+    assert list(breakpoint_lines.pause_lines(pause, "3", 15.0)) == [
         "3  response of run-1 · pi 1 · POST http://h/v1/messages",
         "   repeat /: it repeats",
         "   paused for 5 s · 900 bytes, 20 already sent · the client waits 600 s, as it says itself: 590 s left",
         "   --continue 3 · --drop 3",
     ]
-    assert _breakpoint_lines.timeout_words({**pause, "times_out_at": 1.0}, 15.0).endswith("timed out")
-    assert "timeout is unknown" in _breakpoint_lines.timeout_words({**pause, "timeout": None}, 15.0)
+    assert breakpoint_lines.timeout_words({**pause, "times_out_at": 1.0}, 15.0).endswith("timed out")
+    assert "timeout is unknown" in breakpoint_lines.timeout_words({**pause, "timeout": None}, 15.0)
 
 
 def test_every_kind_is_in_the_help() -> None:
@@ -215,4 +215,4 @@ def test_every_kind_is_in_the_help() -> None:
 
     configure(parser := ArgumentParser())
     for name, kind in KINDS.items():
-        assert name in parser.format_help() and f"  {name:12} {kind.description}\n" in _breakpoint_lines.KINDS_TEXT
+        assert name in parser.format_help() and f"  {name:12} {kind.description}\n" in breakpoint_lines.KINDS_TEXT

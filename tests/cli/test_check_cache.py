@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench.cli import _check_files
+from workbench.cli._check import files_check
 from workbench.config import cache_files, resources
 from workbench.library import program_digest, verdict_store
 
@@ -24,13 +24,13 @@ LOST = "anthropic-parallel-result-lost.jsonl"
 def inspected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Paths of the files that were inspected."""
     paths: list[str] = []
-    inspect = _check_files.inspect_file
+    inspect = files_check.inspect_file
 
     def note(path: str, *args: object, **options: object) -> object:
         paths.append(path)
         return inspect(path, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_check_files, "inspect_file", note)
+    monkeypatch.setattr(files_check, "inspect_file", note)
     return paths
 
 

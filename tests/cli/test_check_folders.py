@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench.cli import _check_files
+from workbench.cli._check import files_check
 
 BROKEN, HEALTHY = "deepseek-reasoning-lost.jsonl", "anthropic-tool-loop.jsonl"
 
@@ -96,18 +96,18 @@ def test_many_files_in_several_processes_give_the_same(run: Run, folder: Path, m
         shutil.copy(SESSIONS / (BROKEN if n % 3 else HEALTHY), folder / "deep" / f"{n:02}.jsonl")
     (folder / "torn.har").write_text('{"log": {"version": "1.2", "entries": [')
     alone = run("check", "--format", "json", folder)
-    monkeypatch.setattr(_check_files, "MANY_FILES", 8)
-    monkeypatch.setattr(_check_files.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(files_check, "MANY_FILES", 8)
+    monkeypatch.setattr(files_check.os, "cpu_count", lambda: 2)
     at_once = run("check", "--format", "json", folder)
     assert at_once == alone
     assert len(json.loads(alone.out)["files"]) == 42
 
 
 def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_check_files, "MANY_FILES", 1)
-    monkeypatch.setattr(_check_files, "AT_ONCE", 1)
-    monkeypatch.setattr(_check_files.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(_check_files, "check_file", lambda *_: os._exit(9))
+    monkeypatch.setattr(files_check, "MANY_FILES", 1)
+    monkeypatch.setattr(files_check, "AT_ONCE", 1)
+    monkeypatch.setattr(files_check.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(files_check, "check_file", lambda *_: os._exit(9))
     status, found = checked(run, folder)
     assert status == 4
     assert found["files"] == []
@@ -116,11 +116,11 @@ def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, mo
 
 def test_few_batches_wait_for_their_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pool that dies at once fails every batch, however many are submitted after that."""
-    monkeypatch.setattr(_check_files, "AT_ONCE", 1)
-    monkeypatch.setattr(_check_files.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(_check_files, "check_file", lambda *_: os._exit(9))
+    monkeypatch.setattr(files_check, "AT_ONCE", 1)
+    monkeypatch.setattr(files_check.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(files_check, "check_file", lambda *_: os._exit(9))
     body = next(folder.glob("*.jsonl"))
-    files = [_check_files.FileToCheck(str(body), is_found=True)] * 60
+    files = [files_check.FileToCheck(str(body), is_found=True)] * 60
     args = argparse.Namespace(provider=None, protocol=None)
-    outcomes = list(_check_files._check_many(files, args, None))
+    outcomes = list(files_check._check_many(files, args, None))
     assert [outcome.status for outcome in outcomes] == [4] * 60

@@ -36,7 +36,7 @@ def test_what_is_switched_off_is_not_looked_for(run: Run, own_home: Path) -> Non
 
 def test_what_is_opened_in_the_app_is_recent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = put(tmp_path / "mine.jsonl", next(SESSIONS.glob("*.jsonl")).read_bytes())
-    monkeypatch.setattr("workbench.cli._screen.is_shown", lambda *streams: True)
+    monkeypatch.setattr("workbench.cli._app.screen_options.is_shown", lambda *streams: True)
     monkeypatch.setattr(start, "run", lambda source, **named: source().close() or 0)
     main(["open", str(path)])
     assert home_state.recent() == (path,)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from workbench.cli import _record_as
+from workbench.cli._record import translation
 from workbench.protocols.clients.known_clients import client_for
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import exchanges_of
@@ -92,7 +92,7 @@ def test_a_simulator_answers_in_the_protocol_of_the_client(home: Path) -> None:
 def test_a_known_client_is_translated_where_the_simulator_does_not_speak_its_protocol(
     upstreams: list[str], command: str, spoken: str
 ) -> None:
-    assert _record_as.choose(Namespace(upstream=upstreams), client_for(command)) == spoken
+    assert translation.choose(Namespace(upstream=upstreams), client_for(command)) == spoken
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from workbench.cli import _screen, main
+from workbench.cli import main
+from workbench.cli._app import screen_options
 from workbench.tui import start
 
 
@@ -36,7 +37,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         return 0
 
     monkeypatch.setattr(start, "run", run)
-    monkeypatch.setattr(_screen, "is_shown", lambda *streams: True)
+    monkeypatch.setattr(screen_options, "is_shown", lambda *streams: True)
     monkeypatch.setattr(sys, "__stderr__", terminal("utf-8"))
     return calls
 
@@ -74,7 +75,7 @@ def test_a_terminal_that_cannot_hold_the_signs_gets_ascii(
     encoding: str, is_ascii: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "__stderr__", terminal(encoding))
-    assert _screen.appearance(argparse.Namespace(theme="", ascii=False)).is_ascii is is_ascii
+    assert screen_options.appearance(argparse.Namespace(theme="", ascii=False)).is_ascii is is_ascii
 
 
 @pytest.mark.parametrize("words", [["--nonsense"], ["--port", "x"], ["--theme"]])

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import SESSIONS, Run
 from tests.send.hostile import answer, hostile
 from tests.send.test_unbound import SIGNED, history
-from workbench.cli._send_report import LiveAnswer
+from workbench.cli._send.send_report import LiveAnswer
 from workbench.edits.branches import open_for
 from workbench.formats.importers import open_input
 from workbench.send.sending import BodyReceived, HeadReceived

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench import protocols
-from workbench.cli import _check_formats, _junit
-from workbench.cli._report import FileReport
+from workbench.cli._check import formats, junit
+from workbench.cli._check.file_report import FileReport
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
@@ -146,14 +146,14 @@ def test_nothing_else_is(protocol: str, form: str, damage: str, capsys: pytest.C
 
 def _every_form_says_it(report: FileReport, capsys: pytest.CaptureFixture[str]) -> None:
     rules = {f.rule for f in report.inspection.findings}
-    _check_formats.as_json([report], [])
+    formats.as_json([report], [])
     assert {f["rule"] for f in json.loads(capsys.readouterr().out)["files"][0]["findings"]} == rules
-    _check_formats.sarif([report], [])
+    formats.sarif([report], [])
     assert {r["ruleId"] for r in json.loads(capsys.readouterr().out)["runs"][0]["results"]} == rules
-    _junit.junit([report], [])
+    junit.junit([report], [])
     (case,) = ET.fromstring(capsys.readouterr().out).findall("testsuite/testcase")
     assert case.find("failure") is not None or case.find("skipped") is not None
-    _check_formats.text([report], [])
+    formats.text([report], [])
     said = capsys.readouterr().out
     assert all(rule in said for rule in rules)
 

@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.recorder.test_mcp_tap import python, tap, written
-from workbench.cli._breakpoint_lines import announcer
+from workbench.cli._record.breakpoint_lines import announcer
 from workbench.errors import WorkbenchError
 from workbench.recorder import process
 from workbench.recorder.breakpoints.kinds import parse

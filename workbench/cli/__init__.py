@@ -1,8 +1,8 @@
 """The command line: one file per command.
 
 In: arguments. Out: text or JSON on standard output, and an exit code. It may import the core and the rooms up to
-``tui``. A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. Files that begin with
-an underscore are shared. Nothing heavy is imported before a command runs, and Textual only by commands that show a
+``tui``. A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. A folder that begins
+with an underscore has the parts of one command or of a few, a file that begins with one is shared by many. Nothing heavy is imported before a command runs, and Textual only by commands that show a
 screen.
 """
 

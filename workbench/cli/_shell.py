@@ -142,9 +142,9 @@ def _run_command(words: list[str]) -> int:
 
 
 def _run_app(words: list[str]) -> int:
-    from workbench.cli import _home
+    from workbench.cli._app import home
 
-    return _home.run(words)
+    return home.run(words)
 
 
 def _names_command(words: list[str]) -> bool:

@@ -41,7 +41,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _checks, _files, _output, _progress
+from workbench.cli import _files, _options, _output, _progress
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--port",
-        type=_checks.port,
+        type=_options.port,
         metavar="N",
         help=f"port of the test upstream (default: {PORT}; with CMD any free port)",
     )
@@ -117,12 +117,13 @@ def run(args: argparse.Namespace) -> int:
     """Audit a gateway."""
     import asyncio
 
-    from workbench.cli import _audit_report, _hand_over
+    from workbench.cli import _audit_report
+    from workbench.cli._record import hand_over
     from workbench.recorder.audit import card
     from workbench.recorder.audit import run as audit_run
 
     plan = _plan(args)
-    if args.words and _hand_over.check(args.words[0]):
+    if args.words and hand_over.check(args.words[0]):
         return 2
     out = _out(args)
     with _progress_bar() as progress:

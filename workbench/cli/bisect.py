@@ -27,8 +27,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.cli import _checks, _consent, _files, _output, _target_search
+from workbench.cli import _files, _options, _output
+from workbench.cli._send import consent
 from workbench.cli._shell import INTERRUPTED
+from workbench.cli._trials import target_search
 from workbench.cli.minimize import first_failing
 from workbench.errors import WorkbenchError
 
@@ -65,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Bisect one history."""
     _files.validate(args)
-    _checks.demand_budget(args.budget)
+    _options.demand_budget(args.budget)
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
@@ -103,7 +105,7 @@ def _begin(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[
         return Bisection(BodyJudge(inspector, index)), None
     target = resolve(args.target, args.send_as or args.protocol or "")
     outgoing = prepare(decoded, target, protocol=args.send_as)
-    _consent.agree([target], args.budget, is_agreed=args.yes)
+    consent.agree([target], args.budget, is_agreed=args.yes)
     return Bisection(judge_for(inspector, index, outgoing), args.budget), outgoing
 
 
@@ -120,7 +122,7 @@ def _bisect(
         for _ in steps():
             pass
         return results[0]
-    trouble = _target_search.run(
+    trouble = target_search.run(
         steps(), outgoing, session, "bisecting", lambda: f"{bisection.calls} of {args.budget} requests"
     )
     return trouble or results[0]

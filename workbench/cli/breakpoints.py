@@ -55,14 +55,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _output
+from workbench.cli import _output
+from workbench.cli._record import breakpoint_lines
 from workbench.errors import NoSuchFile, UsageError, WorkbenchError
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints import Recorders
 
-__doc__ = __doc__.format(kinds=_breakpoint_lines.KINDS_TEXT)
+__doc__ = __doc__.format(kinds=breakpoint_lines.KINDS_TEXT)
 
 NAME = "breakpoints"
 HELP = "list the paused exchanges of a recording; forward, edit, answer or drop them"
@@ -163,7 +164,7 @@ def _show_state(state: Mapping[str, JsonValue], args: argparse.Namespace) -> int
         if state["trouble"]:
             _output.emit(f"  ✗ {state['trouble']}")
         for pause, name in zip(pauses, pause_names(pauses), strict=True):
-            for line in _breakpoint_lines.pause_lines(pause, name):
+            for line in breakpoint_lines.pause_lines(pause, name):
                 _output.emit(line)
         if not pauses:
             _output.emit("nothing is paused")

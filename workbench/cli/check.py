@@ -75,19 +75,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Inspect each file, print the reports, and return the worst status."""
-    from workbench.cli import _check_files, _print_reports
+    from workbench.cli._check import files_check, printing
     from workbench.cli._shell import worst
 
     if args.fix or args.force or args.output is not None:
-        from workbench.cli import _fix
+        from workbench.cli._check import repaired_copy
 
-        return _fix.run(args)
+        return repaired_copy.run(args)
     if args.files.count("-") > 1:
         return _output.complain("- (standard input) is given twice; use it once", 2)
     _files.validate(args)
     passes = parse_filter(args.filter) if args.filter else None
     reports, errors, unclaimed, statuses = [], [], [], []
-    for outcome in _check_files.check_all(_check_files.files_of(args.files), args, passes):
+    for outcome in files_check.check_all(files_check.files_of(args.files), args, passes):
         statuses.append(outcome.status)
         if outcome.report:
             reports.append(outcome.report)
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         what = f"none of {count} is a recording" if len(unclaimed) > 1 else "the only file is not a recording"
         errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: {what}"})
         statuses.append(2)
-    _print_reports.print_reports(args.format, reports, errors, unclaimed)
+    printing.print_reports(args.format, reports, errors, unclaimed)
     for failed in errors:
         _output.complain(failed["message"], 2)
     return worst(statuses)

@@ -43,8 +43,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _checks, _consent, _corrections, _files, _output
-from workbench.cli._continue_answers import ANSWER_HELP, CallAnswers, GivenResults
+from workbench.cli import _files, _options, _output
+from workbench.cli._send import consent, corrections
+from workbench.cli._send.given_results import ANSWER_HELP, CallAnswers, GivenResults
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ STATUSES = {"done": 0, "refused": 1, "cut": 4, "unreadable": 2}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = _corrections.describe(parser.description)
+    parser.description = corrections.describe(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", required=True, help="sim:CONTRACT, a name, or a URL with --as")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of a URL")
@@ -100,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="ask after this many turns in a row with a failed call (default: from the profile)",
     )
-    _corrections.add(parser)
+    corrections.add(parser)
     parser.add_argument("--refresh", action="store_true", help="run the probes with stale results first")
     parser.add_argument("--states", action="store_true", help="print every step of the loop")
     parser.add_argument("--step", action="store_true", help="wait for enter after every step (needs a terminal)")
@@ -123,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
         formats.get(args.parser)
     if min(args.turns, args.tokens, args.repeats, args.errors or 0) < 0:
         raise UsageError("a limit must not be negative", hint="0 means no limit")
-    _corrections.check(args)
+    corrections.check(args)
     if args.step and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--step needs a terminal", hint="use --states")
     target = resolve(args.target, args.spoken)
@@ -135,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         inspector = _files.inspector(session, args)
         index = _exchange_index(inspector, session, args)
         loop = _loop(inspector, index, target, args)
-        choice = _corrections.choose(args, target, loop.decoded_exchange, time.time())
+        choice = corrections.choose(args, target, loop.decoded_exchange, time.time())
         run = _ContinueRun(args, session, index, target, CallAnswers(session, index, results, args), choice)
         asyncio.run(run.run(run.begin(loop, earlier(inspector, index, choice.decided))))
     finally:
@@ -154,7 +155,7 @@ def _exchange_index(inspector: Inspector, session: Session, args: argparse.Names
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
     pending = [row for row in rows if any(f.rule == PENDING_RULE for f in row.findings)]
     if not rows:
-        raise _checks.no_model_request(session.name, "set the protocol with --protocol")
+        raise _options.no_model_request(session.name, "set the protocol with --protocol")
     return (pending or rows)[-1].index
 
 
@@ -268,7 +269,7 @@ class _ContinueRun:
         if not self.args.refresh or motion.profile is None:
             self._say(f"stale, but used: {stale}; --refresh measures again")
             return None
-        _consent.agree([self.target], sum(due.probe.requests for due in todo.due), is_agreed=self.args.yes)
+        consent.agree([self.target], sum(due.probe.requests for due in todo.due), is_agreed=self.args.yes)
         key = motion.profile.key
         measurement = probes.Measurement(probes.subject_of(self.target, key.protocol, key.model))
         async with Sender(model=probes.scripted_model()) as sender:
@@ -297,7 +298,7 @@ class _ContinueRun:
     def _agree(self, outgoing: Outgoing) -> None:
         if outgoing.asks_first and not any(step["step"] == "send" for step in self.steps):
             most = self.args.turns or 1
-            _consent.agree([self.target], most, is_agreed=self.args.yes)
+            consent.agree([self.target], most, is_agreed=self.args.yes)
 
     def _note_answer(self, step: dict[str, JsonValue]) -> None:
         import json

@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     matrix.labels(args.contracts)  # complains about names before a file is read
     if args.target or args.what_if:
-        from workbench.cli import _whatif
+        from workbench.cli._trials import whatif_matrix
 
-        return _whatif.run(args)
+        return whatif_matrix.run(args)
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)

@@ -29,7 +29,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _hand_over, _output
+from workbench.cli import _output
+from workbench.cli._record import breakpoint_lines, hand_over
 
 if TYPE_CHECKING:
     from workbench.recorder.mcp_tap import ServerCommand
@@ -54,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mark", metavar="FOLDER", help=("folder for a marker file that exists until everything is written")
     )
-    _breakpoint_lines.configure(parser)
+    breakpoint_lines.configure(parser)
     parser.add_argument(
         "words", nargs=argparse.PARSER, metavar="-- CMD", help="command of the server, with its arguments"
     )
@@ -65,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli.record import out_file
     from workbench.recorder.mcp_tap import Tape, end_as, pass_through
 
-    _breakpoint_lines.check(args)
+    breakpoint_lines.check(args)
     command = _command(args)
     words = command.words
-    status = _hand_over.check(words[0]) if words else 0
+    status = hand_over.check(words[0]) if words else 0
     if status or not words:
         return status or _output.complain("no command to run", 2)
     task = {
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         status = pass_through(words, tape, command.variables)
     except OSError as error:
-        return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", _hand_over.NOT_EXECUTABLE)
+        return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", hand_over.NOT_EXECUTABLE)
     tape.end(status)
     return end_as(status)
 

@@ -34,8 +34,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _checks, _consent, _files, _output, _target_search
+from workbench.cli import _files, _options, _output
+from workbench.cli._send import consent
 from workbench.cli._shell import INTERRUPTED
+from workbench.cli._trials import target_search
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -78,13 +80,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Minimise one request."""
     _files.validate(args)
-    _checks.demand_budget(args.budget)
+    _options.demand_budget(args.budget)
     if args.out:
         _files.refuse_to_replace(args.out, args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)
     try:
         course, index = begin(session, args)
-        _consent.agree([course.outgoing.target], args.budget, is_agreed=args.yes)
+        consent.agree([course.outgoing.target], args.budget, is_agreed=args.yes)
         status = _search(course, session)
     finally:
         session.close()
@@ -133,7 +135,7 @@ def _search(course: MinimizeRun, session: Session) -> int:
         return f"{size:,} of {len(course.body_judge.text):,} bytes left, {course.calls} of {course.budget} requests"
 
     try:
-        trouble = _target_search.run(course.run(), course.outgoing, session, "minimising", progress)
+        trouble = target_search.run(course.run(), course.outgoing, session, "minimising", progress)
     except KeyboardInterrupt:
         _output.complain("interrupted: this is the smallest request so far", 0)
         return INTERRUPTED

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _files, _screen
+from workbench.cli import _files
+from workbench.cli._app import screen_options
 from workbench.errors import UsageError, WorkbenchError
 from workbench.library import home_state
 
@@ -34,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for screen readers: the session as plain text, one item at a time, with the same keys",
     )
-    _screen.add_options(parser)
+    screen_options.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
         return _linear(args)
     if args.web:
         return _serve(args)
-    screen = _screen.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
-    if not screen or (args.file != "-" and not _screen.is_shown(sys.stdin)):
+    screen = screen_options.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
+    if not screen or (args.file != "-" and not screen_options.is_shown(sys.stdin)):
         return _print(args)
     from workbench.tui import run as run_app
 
     index = None if args.exchange is None else args.exchange - 1
-    looks = _screen.appearance(args)._asdict()
+    looks = screen_options.appearance(args)._asdict()
     session = _open(args) if args.file == "-" else _open_recording(args)
     if session is None:  # importers are loaded while the app is shown
         source = partial(_open_and_remember, args)
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _show_survey(args: argparse.Namespace) -> int:
     """Show a survey in the app; without a terminal print its overview."""
-    if not _screen.is_shown(sys.stdout, sys.stderr, sys.stdin):
+    if not screen_options.is_shown(sys.stdout, sys.stderr, sys.stdin):
         from workbench.cli import survey
 
         parser = argparse.ArgumentParser()
@@ -74,31 +75,31 @@ def _show_survey(args: argparse.Namespace) -> int:
         return survey.run(parser.parse_args([args.file]))
     from workbench.tui import run as run_app
 
-    return run_app(None, survey=Path(args.file), **_screen.appearance(args)._asdict())
+    return run_app(None, survey=Path(args.file), **screen_options.appearance(args)._asdict())
 
 
 def _linear(args: argparse.Namespace) -> int:
     """Read the session aloud."""
-    from workbench.cli import _linear
+    from workbench.cli._app import linear
     from workbench.rules import Inspector
 
     session = _open(args)
     try:
-        return _linear.read_aloud(Inspector(session, args.provider, args.protocol), args.exchange)
+        return linear.read_aloud(Inspector(session, args.provider, args.protocol), args.exchange)
     finally:
         session.close()
 
 
 def _serve(args: argparse.Namespace) -> int:
     """Serve the app to a browser, once the file is known to be readable."""
-    from workbench.cli import _web
+    from workbench.cli._app import web
 
     if args.file == "-":
         raise UsageError("--web cannot read standard input", hint="give a file: each browser page opens it separately")
     _open(args).close()
     options = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
     words = [f"--{name}={value}" for name, value in options.items() if value is not None]
-    return _web.serve_app(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
+    return web.serve_app(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
 
 
 def _print(args: argparse.Namespace) -> int:

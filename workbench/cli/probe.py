@@ -71,7 +71,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from workbench.cli import _checks, _consent, _files, _output
+from workbench.cli import _files, _options, _output
+from workbench.cli._send import consent
 from workbench.errors import UsageError
 from workbench.views import PROBE_SIGNS, fact_words
 
@@ -117,7 +118,7 @@ def _newest(session: Session) -> RunningModel:
         if request and request.model and decoded.protocol in protocols.protocols():
             path = protocols.get(request.protocol).path(request)
             return RunningModel(_target(exchange, path), request.protocol, request.model)
-    raise _checks.no_model_request(session.name, "give one with --target and --model")
+    raise _options.no_model_request(session.name, "give one with --target and --model")
 
 
 def _target(exchange: Exchange, path: str) -> str:
@@ -141,7 +142,7 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("no target to probe", hint="give --target T, or --shadow SESSION")
     if args.refresh and args.probes:
         raise UsageError("--refresh selects the probes itself", hint="give --refresh without probe names")
-    _checks.demand_budget(args.budget)
+    _options.demand_budget(args.budget)
     if args.ttl <= 0:
         raise UsageError(f"--ttl {args.ttl} is not a number of days", hint="use more than 0 days")
     if args.shadow and not args.target:
@@ -252,7 +253,7 @@ def run(args: argparse.Namespace) -> int:
     if not target.is_simulator:
         tokens = sum(probe.tokens for probe in selected) * args.samples
         _output.complain(f"at most {requests:,} requests, about {tokens:,} tokens", 0)
-    _consent.agree([target], requests, is_agreed=args.yes)
+    consent.agree([target], requests, is_agreed=args.yes)
     template = _template(args, subject) if template is None else template
     measurement = probes.Measurement(subject)
     try:

@@ -76,7 +76,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _checks, _hand_over, _output, _record_as, _record_mcp
+from workbench.cli import _options, _output
+from workbench.cli._record import breakpoint_lines, hand_over, tool_servers, translation
 from workbench.cli._signals import interrupted_by
 from workbench.config import resources
 from workbench.errors import UsageError
@@ -110,7 +111,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "variables)",
     )
     parser.add_argument(
-        "--port", type=_checks.port, default=0, metavar="N", help="port to listen on (default: any free port)"
+        "--port", type=_options.port, default=0, metavar="N", help="port to listen on (default: any free port)"
     )
     parser.add_argument("--out", metavar="FILE", help="session file, appended to if it exists (default: a new file)")
     parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
@@ -125,9 +126,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
     )
-    _record_mcp.add(parser)
-    _record_as.add(parser)
-    _breakpoint_lines.configure(parser)
+    tool_servers.add(parser)
+    translation.add(parser)
+    breakpoint_lines.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
 
 
@@ -137,28 +138,28 @@ def run(args: argparse.Namespace) -> int:
     from workbench.protocols.clients import known_clients
     from workbench.recorder import client_settings
 
-    _record_as.check(args)
-    _breakpoint_lines.check(args)
-    _record_mcp.check(args)
-    status = _hand_over.check(args.words[0]) if args.words else 0
+    translation.check(args)
+    breakpoint_lines.check(args)
+    tool_servers.check(args)
+    status = hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
     client = known_clients.client_for(args.words[0]) if args.words else known_clients.SDKS
     name = client.name if client.commands else ""
     out = out_file(args.out)
-    servers = _record_mcp.servers(args, client.name if client.commands else "", out)
+    servers = tool_servers.servers(args, client.name if client.commands else "", out)
     if args.mcp_only:
-        return _record_mcp.run_alone(args, servers, out, name)
-    on_event = _breakpoint_lines.announcer(out, _say)
+        return tool_servers.run_alone(args, servers, out, name)
+    on_event = breakpoint_lines.announcer(out, _say)
     if args.no_websocket:
         _say("WebSockets are refused with 426: clients that support HTTP fall back to it")
-    args.spoken = args.spoken or _record_as.choose(args, client)
+    args.spoken = args.spoken or translation.choose(args, client)
     if args.spoken:
-        upstreams = _record_as.upstreams(args)
+        upstreams = translation.upstreams(args)
     else:
         upstreams = client_settings.parse_upstreams(args.upstream)
         upstreams = upstreams or client_settings.default_upstreams(client, os.environ)
-        _record_as.check_urls(upstreams.values())
+        translation.check_urls(upstreams.values())
     with ExitStack() as stack:
         trusted = _certificate(args, upstreams, stack)
         recording = _start(args, upstreams, out, name, on_event, trusted.chain if trusted else None)
@@ -183,7 +184,7 @@ def _certificate(
     """The certificate of this run; None without ``--tls-listen``. Raises UsageError."""
     if not args.tls_listen:
         return None
-    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
+    if args.spoken or any(map(translation.is_simulated, upstreams.values())):
         raise UsageError(
             "--tls-listen works only with URLs, not with --as or sim:CONTRACT",
             hint="workbench simulate CONTRACT, then --upstream with its URL",
@@ -204,8 +205,8 @@ def _start(
     """Start the recorder, or a translation."""
     from workbench.recorder import process
 
-    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
-        return _record_as.start(args, upstreams, out, name, _say, on_event)
+    if args.spoken or any(map(translation.is_simulated, upstreams.values())):
+        return translation.start(args, upstreams, out, name, _say, on_event)
     return process.start(
         upstreams,
         out,
@@ -246,7 +247,7 @@ def _with_client(
     from workbench.recorder import settings_for
 
     words: Sequence[str] = args.words
-    pointed = settings_for(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
+    pointed = settings_for(client, translation.bases(args, upstreams), recording.urls, os.environ)
     _say(f"recording {client.name if client.commands else words[0]} to {recording.out}")
     for name, url in upstreams.items():
         _say(f"  {recording.urls[name]} → {url}")
@@ -263,10 +264,10 @@ def _with_client(
         arguments = stack.enter_context(_arguments(pointed))
         if arguments:
             _say(f"  {shlex.join((words[0], *arguments))} …")
-        recorded = _record_mcp.recorded(servers, recording.out, client.name, args.breaks)
+        recorded = tool_servers.recorded(servers, recording.out, client.name, args.breaks)
         at_recorder = stack.enter_context(recorded)
-        wrapped, variables = stack.enter_context(_record_mcp.handed_over(at_recorder, pointed.variables))
-        return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), {**os.environ, **variables, **trust})
+        wrapped, variables = stack.enter_context(tool_servers.handed_over(at_recorder, pointed.variables))
+        return hand_over.run((words[0], *arguments, *wrapped, *words[1:]), {**os.environ, **variables, **trust})
 
 
 @contextmanager
@@ -287,7 +288,7 @@ def _alone(
         _output.emit(f"recording to {recording.out} until ctrl-c")
         for name, url in upstreams.items():
             _output.emit(f"  {recording.urls[name]} → {url}")
-        for line in _what_to_set(_record_as.bases(args, upstreams), recording):
+        for line in _what_to_set(translation.bases(args, upstreams), recording):
             _output.emit(line)
         if trust:
             words = " ".join(f"{variable}={shlex.quote(path)}" for variable, path in trust.items())
@@ -327,8 +328,8 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, tapped: Seq
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
     hint = ": does the client use the variables above?" if has_run and not states else ""
-    with_servers = _record_mcp.number_in(recording.out) - summary["exchanges"] if args.mcp else 0
-    for line in _record_as.change_lines(summary, args.spoken):
+    with_servers = tool_servers.number_in(recording.out) - summary["exchanges"] if args.mcp else 0
+    for line in translation.change_lines(summary, args.spoken):
         _say(line)
     if args.mcp and tapped and not with_servers:
         _say(f"0 exchanges with MCP servers: the client started none of {', '.join(tapped)} as it was told to")

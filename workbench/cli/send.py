@@ -52,8 +52,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _consent, _corrections, _files, _output, _send_report, _streams
-from workbench.cli._send_report import LiveAnswer, SendRow
+from workbench.cli import _files, _output, _streams
+from workbench.cli._send import consent, corrections, send_report
+from workbench.cli._send.send_report import LiveAnswer, SendRow
 from workbench.cli._shell import INTERRUPTED, worst
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
@@ -72,7 +73,7 @@ WORKING = "working session"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = _corrections.describe(parser.description)
+    parser.description = corrections.describe(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", action="append", required=True, help="target to send to (repeatable)")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of the target")
@@ -84,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="", help="use this model")
     parser.add_argument("--key-variable", metavar="NAME", default="", help="environment variable with the key")
     parser.add_argument("--drop-unbound", action="store_true", help="remove signed blocks that an edit invalidated")
-    _corrections.add(parser)
+    corrections.add(parser)
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="retries of a failed request (3)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time to wait for a response (600)")
@@ -116,7 +117,7 @@ def _targets(args: argparse.Namespace) -> list[Target]:
     from workbench.send import resolve
 
     _files.validate(args)
-    _corrections.check(args)
+    corrections.check(args)
     if args.retries < 0 or (args.timeout is not None and not 0 < args.timeout < 1e6):
         raise UsageError("--retries or --timeout is out of range", hint="--retries 0 or more, --timeout more than 0")
     if args.out:
@@ -175,7 +176,7 @@ def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Names
     from workbench.send import authenticate, find_unbound, prepare, run_preflight
 
     own = inspector.detail(index).decoded
-    choice = _corrections.choose(args, target, own, time.time())
+    choice = corrections.choose(args, target, own, time.time())
     row = SendRow(target, choice)
     before = _made_of(inspector, own)
     try:
@@ -184,7 +185,7 @@ def _plan(inspector: Inspector, index: int, target: Target, args: argparse.Names
                 raise LocalProtocolError("no signed block can be removed here", hint="leave out --drop-unbound")
             row.dropped, before = found.pointers, None
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
-        protocol = _corrections.protocol_for(args, target, choice.decided)
+        protocol = corrections.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
         outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, index, choice.decided))
         row.plan = run_preflight(inspector, index, outgoing, own, before)
@@ -222,7 +223,7 @@ class _SendJob:
         """Print the preview of each target."""
         if self.is_text:
             for row in self.rows:
-                for line in _send_report.plan_lines(row):
+                for line in send_report.plan_lines(row):
                     _output.emit(line)
             _streams.flush()
 
@@ -231,7 +232,7 @@ class _SendJob:
         real = [row.target for row in self.rows if row.plan and row.plan.outgoing.asks_first]
         if real and not self.args.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError(f"this sends to a real endpoint, {real[0].url}", hint="add --yes to allow it")
-        _consent.agree(real, 1, is_agreed=self.args.yes)
+        consent.agree(real, 1, is_agreed=self.args.yes)
 
     def send(self) -> int:
         """Send to all targets; 130 if interrupted, else 0."""
@@ -293,7 +294,7 @@ class _SendJob:
                     "exchange": self.index,
                     "protocol": self.inspector.detail(self.index).decoded.protocol,
                     "recorded_in": self.recording.where or None,
-                    "sent": [_send_report.as_json(row) for row in self.rows],
+                    "sent": [send_report.as_json(row) for row in self.rows],
                 }
             )
             return
@@ -301,7 +302,7 @@ class _SendJob:
             if len(self.rows) > 1:
                 _output.emit()
                 _output.emit(f"{row.target.name}:")
-            for line in _send_report.result_lines(row):
+            for line in send_report.result_lines(row):
                 _output.emit(line)
         if self.recording.where:
             place = self.recording.where if self.args.out else f"the {WORKING} (shown in the app as a branch)"

@@ -54,7 +54,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from workbench.cli import _checks, _output
+from workbench.cli import _options, _output
 from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
@@ -91,7 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="with mcp: the session with the recorded server")
     parser.add_argument(
-        "--port", type=_checks.port, metavar="N", help="port to listen on, 0 for any (the default, except with mcp)"
+        "--port", type=_options.port, metavar="N", help="port to listen on, 0 for any (the default, except with mcp)"
     )
     parser.add_argument("--server", metavar="NAME", help="with mcp: the recorded server, if there are several")
     parser.add_argument("--fault", choices=[*TOOL_FAULTS], metavar="FAULT", help="with mcp: fault of the tool server")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workbench.cli import _screen
+from workbench.cli._app import screen_options
 from workbench.errors import UsageError
 
 NAME = "tour"
@@ -18,17 +18,17 @@ HELP = "take a guided tour of the app"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    _screen.add_options(parser)
+    screen_options.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the tour until the user quits."""
     if args.web:
-        from workbench.cli import _web
+        from workbench.cli._app import web
 
-        return _web.serve_app(args, "tour")
-    if not _screen.is_shown(sys.stdin, sys.stdout, sys.stderr):
+        return web.serve_app(args, "tour")
+    if not screen_options.is_shown(sys.stdin, sys.stdout, sys.stderr):
         raise UsageError("the tour needs a terminal", hint="docs/guide/tour.md shows every screen")
     from workbench.tui import run as run_app
 
-    return run_app(None, is_tour=True, **_screen.appearance(args)._asdict())
+    return run_app(None, is_tour=True, **screen_options.appearance(args)._asdict())

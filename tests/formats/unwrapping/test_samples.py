@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._report import FileReport
+from workbench.cli._check.file_report import FileReport
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector

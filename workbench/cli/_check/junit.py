@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 from collections import defaultdict
 from collections.abc import Sequence
 
-from workbench.cli._check_formats import Errors, finding_lines, reasons, refused_for
+from workbench.cli._check.file_report import FileReport
+from workbench.cli._check.formats import Errors, finding_lines, reasons, refused_for
 from workbench.cli._output import write
-from workbench.cli._report import FileReport
 from workbench.contracts import Finding, Severity
 from workbench.safetext import visible
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from workbench.cli._channels import channels_json, channels_of
+from workbench.cli._check.channel_lines import channels_json, channels_of
 from workbench.contracts import Contradiction, FaultOrigin, Finding, Repair, Severity
 from workbench.lazy_dataclass import dataclass
 from workbench.rules import FAILED

@@ -22,7 +22,7 @@ Done = TypeVar("Done")
 
 def run(args: argparse.Namespace) -> int:
     """Send the variants to the targets; print a table of outcomes."""
-    from workbench.cli import _consent
+    from workbench.cli._send import consent
     from workbench.send import matrix, resolve
     from workbench.trials import whatif
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
         common = _common_protocols(targets)
         variants = whatif.select(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], common)
-        _consent.agree(targets, len([v for v in variants if v.request]), is_agreed=args.yes)
+        consent.agree(targets, len([v for v in variants if v.request]), is_agreed=args.yes)
         outcomes = asyncio.run(_outcomes(session, inspector, index, variants, targets))
     finally:
         session.close()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from workbench import children, plugins
 from workbench.cli import _files, _output
+from workbench.cli._check.file_report import FileReport
 from workbench.cli._progress import counting
-from workbench.cli._report import FileReport
 from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.cli import _corrections, _output
+from workbench.cli import _output
+from workbench.cli._send import corrections
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", default="", help="with --as: model to request from the upstream instead of the client's"
     )
-    _corrections.add(parser)
+    corrections.add(parser)
 
 
 def check(args: argparse.Namespace) -> None:
@@ -41,13 +42,13 @@ def check(args: argparse.Namespace) -> None:
         for name in ("model", "correct", "no_correct"):
             if getattr(args, name):
                 raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="nothing is translated without --as")
-        if args.profile != _corrections.AUTO:
+        if args.profile != corrections.AUTO:
             raise UsageError("--profile needs --as", hint="nothing is translated without --as")
         return
     from workbench import protocols as adapters
 
     adapters.get(args.spoken)
-    _corrections.check(args)
+    corrections.check(args)
     if not args.upstream:
         raise UsageError(
             "--as needs an upstream", hint="give one that uses the protocol: --upstream URL, NAME or sim:CONTRACT"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
-from workbench.cli._report import FileReport
+from workbench.cli._check.file_report import FileReport
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Repair one file into another; print the repairs and the remaining findings. Raises WorkbenchError, OSError."""
-    from workbench.cli import _print_reports
+    from workbench.cli._check import printing
     from workbench.edits import repairs
     from workbench.rules import by_cause, contradicted_facts
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "text":
         for line in _lines(fixes, out):
             _output.emit(line)
-    _print_reports.print_reports(args.format, [report], [])
+    printing.print_reports(args.format, [report], [])
     return report.status(args.fail_on)
 
 

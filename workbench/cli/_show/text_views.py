@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from workbench.cli import _show_arguments, _show_textcalls
 from workbench.cli._output import cut, number
-from workbench.cli._show_json import start_line
+from workbench.cli._show import arguments_view, text_calls_view
+from workbench.cli._show.json_views import start_line
 from workbench.ir import (
     Media,
     Message,
@@ -52,12 +52,12 @@ def view(name: str, detail: Detail, parser: str | None = None) -> Iterator[str]:
         yield from there or ["  not decoded: --as wire shows the bytes"]
         return
     if name == "textcalls":
-        yield from _show_textcalls.as_text(detail, parser)
+        yield from text_calls_view.as_text(detail, parser)
         return
     yield from {
         "wire": wire,
         "ir": ir,
-        "arguments": _show_arguments.as_text,
+        "arguments": arguments_view.as_text,
         "closure": closure,
         "reasoning": reasoning,
         "events": events,

@@ -10,7 +10,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _hand_over, _output
+from workbench.cli import _output
+from workbench.cli._record import breakpoint_lines, hand_over
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError(f"{option} needs a client to start", hint=f"workbench record {option} -- claude")
     if args.mcp_only and (args.upstream or args.spoken):
         raise UsageError("--mcp-only does not record model traffic", hint="leave out --upstream and --as, or use --mcp")
-    tools, models = _breakpoint_lines.of_tools(args.breaks), _breakpoint_lines.of_models(args.breaks)
+    tools, models = breakpoint_lines.of_tools(args.breaks), breakpoint_lines.of_models(args.breaks)
     if lonely := [kind for kind in tools if not option and kind not in models]:
         raise UsageError(f"--break {lonely[0]} needs --mcp", hint="workbench record --mcp --break mcp:NAME -- claude")
     if lonely := [kind for kind in models if args.mcp_only and kind not in tools]:
@@ -46,7 +47,7 @@ def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
     hand_back_leftovers(_say)
     if not (args.mcp or args.mcp_only):
         return TappedServers()
-    found = tapped_servers(client, out, os.environ, breaks=_breakpoint_lines.of_tools(args.breaks), marks=new_folder())
+    found = tapped_servers(client, out, os.environ, breaks=breakpoint_lines.of_tools(args.breaks), marks=new_folder())
     for name in found.tapped:
         _say(f"MCP server {name} is recorded")
     for line in found.notes:
@@ -69,12 +70,12 @@ def recorded(
     from workbench.recorder.mcp_tap import reporting_pauses, temporary_folder, wait_for_end
     from workbench.wire import TOOL_HOP
 
-    armed = _breakpoint_lines.of_tools(breaks)
+    armed = breakpoint_lines.of_tools(breaks)
     with ExitStack() as stack:
         if tapped_servers.marks:
             stack.enter_context(temporary_folder(tapped_servers.marks))
         if armed and tapped_servers.tapped:
-            stack.enter_context(reporting_pauses(out, _breakpoint_lines.announcer(out, _say)))
+            stack.enter_context(reporting_pauses(out, breakpoint_lines.announcer(out, _say)))
         if tapped_servers.urls:
             recorder = process.start(
                 tapped_servers.urls,
@@ -135,7 +136,7 @@ def run_alone(args: argparse.Namespace, tapped_servers: TappedServers, out: Path
         recorded(tapped_servers, out, client, args.breaks) as at_recorder,
         handed_over(at_recorder, {}) as (arguments, variables),
     ):
-        status = _hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)
+        status = hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)
     if out.exists():
         _say(f"workbench open {shlex.quote(str(out))}")
     else:

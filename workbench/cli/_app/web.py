@@ -26,9 +26,9 @@ from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
 from workbench import children, regex
+from workbench.cli._app.screen_options import BROWSER
+from workbench.cli._app.web_page import BEGIN, QUIT, with_script
 from workbench.cli._output import emit
-from workbench.cli._screen import BROWSER
-from workbench.cli._web_page import BEGIN, QUIT, with_script
 
 HOST = "127.0.0.1"
 PATIENCE = 5.0

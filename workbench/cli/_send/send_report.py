@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from workbench.cli import _corrections, _output
-from workbench.cli._check_formats import finding_lines
-from workbench.cli._report import finding_json
+from workbench.cli import _output
+from workbench.cli._check.file_report import finding_json
+from workbench.cli._check.formats import finding_lines
+from workbench.cli._send import corrections
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.safetext import visible
@@ -185,7 +186,7 @@ def plan_lines(row: SendRow) -> Iterator[str]:
     yield "  " + " · ".join(filter(None, (*words, key)))
     for name, value in row.target.headers:
         yield f"  header {name}: {value}"
-    yield from (f"  {line}" for line in _corrections.lines(row.choice))
+    yield from (f"  {line}" for line in corrections.lines(row.choice))
     yield f"  contract {plan.contract.label}: {_verdict_words(plan)}"
     yield from (f"  note: {_output.cut(note)}" for note in outgoing.notes)
     for loss in outgoing.losses[:LOSSES_SHOWN]:

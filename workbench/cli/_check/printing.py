@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.cli import _check_formats
-from workbench.cli._check_formats import Errors
-from workbench.cli._report import FileReport
+from workbench.cli._check import formats
+from workbench.cli._check.file_report import FileReport
+from workbench.cli._check.formats import Errors
 
 
 def print_reports(how: str, reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
@@ -16,10 +16,10 @@ def print_reports(how: str, reports: Sequence[FileReport], errors: Errors, uncla
         unclaimed: paths of files in folders that are no recordings; the formats of other programs do not list them.
     """
     if how == "junit":
-        from workbench.cli import _junit
+        from workbench.cli._check import junit
 
-        _junit.junit(reports, errors)
+        junit.junit(reports, errors)
     elif how == "sarif":
-        _check_formats.sarif(reports, errors)
+        formats.sarif(reports, errors)
     else:
-        {"text": _check_formats.text, "json": _check_formats.as_json}[how](reports, errors, unclaimed)
+        {"text": formats.text, "json": formats.as_json}[how](reports, errors, unclaimed)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import IO, NamedTuple
 
-from workbench.cli import _checks
+from workbench.cli import _options
 
 CHROME = "─│▌▸●✗…"
 """Characters that every screen needs."""
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--web", action="store_true", help="serve the app to a browser on this machine and print its URL"
     )
-    group.add_argument("--port", type=_checks.port, metavar="N", help="port for --web (default: a free one)")
+    group.add_argument("--port", type=_options.port, metavar="N", help="port for --web (default: a free one)")
 
 
 BROWSER = "workbench.tui.browser:Browser"

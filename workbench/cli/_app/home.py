@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
-from workbench.cli import _screen
+from workbench.cli._app import screen_options
 from workbench.cli._output import emit, number
 from workbench.library import Section, SessionItem, home_sections
 
@@ -17,16 +17,16 @@ MOST_LISTED = 8
 def run(words: Sequence[str] = ()) -> int:
     """Open the app at Home, or print the overview."""
     parser = argparse.ArgumentParser(prog="workbench", add_help=False, usage="workbench [screen options]")
-    _screen.add_options(parser)
+    screen_options.add_options(parser)
     args = parser.parse_args(words)
     if args.web:
-        from workbench.cli import _web
+        from workbench.cli._app import web
 
-        return _web.serve_app(args)
-    if _screen.is_shown(sys.stdin, sys.stdout, sys.stderr):
+        return web.serve_app(args)
+    if screen_options.is_shown(sys.stdin, sys.stdout, sys.stderr):
         from workbench.tui import run as run_app
 
-        return run_app(None, **_screen.appearance(args)._asdict())
+        return run_app(None, **screen_options.appearance(args)._asdict())
     for line in overview():
         emit(line)
     return 0

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import __version__, contracts
+from workbench.cli._check.file_report import FileReport, place_json, repair_json
 from workbench.cli._output import about_lines, cut, emit, emit_json, number
-from workbench.cli._report import FileReport, place_json, repair_json
 from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Repair, Severity, Verdict
 from workbench.rules import ContradictedFact, InspectedExchange, judge
 from workbench.views import SEVERITY_GLYPH, origin_words, split_evidence

@@ -1,0 +1,1 @@
+"""Parts of ``workbench record`` and of the commands that run another program."""

@@ -1,0 +1,1 @@
+"""Parts of the commands that send requests: consent, corrections, results, report."""

@@ -1,0 +1,1 @@
+"""The views of ``workbench show``, one module each."""
