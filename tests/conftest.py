@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -55,7 +56,10 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out seven of eight drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
+    """Leave out seven of eight drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th.
+
+    Of the slow tests, which have near relatives, every second is run, and each that is named on the command line.
+    """
     if config.getoption("--every"):
         return
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
@@ -66,14 +70,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     seen: Counter[str] = Counter()
+    slow = () if any("::" in argument for argument in config.args) else _every_second_slow_test()
     for item in items:
         mark = item.get_closest_marker("sampled")
         name = item.nodeid.partition("[")[0]
-        (left_out if mark and seen[name] % mark.args[0] else kept).append(item)
+        (left_out if name in slow or (mark and seen[name] % mark.args[0]) else kept).append(item)
         seen[name] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
+
+
+def _every_second_slow_test() -> frozenset[str]:
+    names = (Path(__file__).parent / "slow_tests.txt").read_text(encoding="utf-8").split()
+    return frozenset(name for name in names if crc32(name.encode()) % 2)
 
 
 def pytest_collection_finish() -> None:

@@ -141,10 +141,7 @@ Pilot.press = _press_and_paint  # type: ignore[method-assign]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run a case of several sizes at one of them, which the test's name picks; ``--every`` runs it at all.
-
-    Of the slow behaviours, which have near relatives, every second is run.
-    """
+    """Run a case of several sizes at one of them, which the test's name picks; ``--every`` runs it at all."""
     if config.getoption("--every"):
         return
     cases: defaultdict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
@@ -154,16 +151,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[item.nodeid.partition("[")[0], repr({**values, "size": ""})].append(item)
     kept = {sizes[crc32(name.encode()) % len(sizes)] for (name, _), sizes in cases.items()}
     left_out = {item for sizes in cases.values() for item in sizes} - kept
-    if not any("::" in argument for argument in config.args):
-        left_out |= {item for item in items if item.nodeid.partition("[")[0] in _every_second_slow_one()}
     if left_out:
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
-
-
-def _every_second_slow_one() -> frozenset[str]:
-    names = (Path(__file__).parent / "slow_behaviours.txt").read_text(encoding="utf-8").split()
-    return frozenset(name for name in names if crc32(name.encode()) % 2)
 
 
 def _is_of_app(item: pytest.Item) -> bool:

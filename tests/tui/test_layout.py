@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.tui import samples
@@ -44,10 +42,3 @@ async def test_the_places_of_panes_are_held(names: tuple[str, ...]) -> None:
                 before = driver.app.screen
                 await driver.press("q")
                 await until(driver.pilot, lambda before=before: driver.app.screen is not before)  # type: ignore[misc]
-
-
-def test_the_list_of_slow_behaviours_names_tests() -> None:
-    root = Path(__file__).parents[2]
-    names = (root / "tests/tui/slow_behaviours.txt").read_text(encoding="utf-8").split()
-    places = [name.partition("::") for name in names]
-    assert [path for path, _, name in places if f"def {name}(" not in (root / path).read_text(encoding="utf-8")] == []

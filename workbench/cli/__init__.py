@@ -2,8 +2,8 @@
 
 In: arguments. Out: text or JSON on standard output, and an exit code. It may import the core and the rooms up to
 ``tui``. A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. A folder that begins
-with an underscore has the parts of one command or of a few, a file that begins with one is shared by many. Nothing heavy is imported before a command runs, and Textual only by commands that show a
-screen.
+with an underscore has the parts of one command or of a few, a file that begins with one is shared by many. Nothing
+heavy is imported before a command runs, and Textual only by commands that show a screen.
 """
 
 from __future__ import annotations
