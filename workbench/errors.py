@@ -84,6 +84,21 @@ class UsageError(WorkbenchError):
     """The command line asks for something that does not exist."""
 
 
+def did_you_mean(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> str:
+    """The question that names what somebody probably meant, or "" where nothing is near.
+
+    Args:
+        name: as the user typed it.
+        known: all names of its kind.
+        most: names that the question may offer.
+        likeness: ratio of ``difflib`` that a name must reach, 0 to 1.
+    """
+    from difflib import get_close_matches  # of rare use
+
+    near = get_close_matches(name[:200], [*known], most, likeness)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
 class UnknownName(UsageError):
     """A name that nothing of its kind has; the hint lists those that there are.
 
@@ -94,7 +109,9 @@ class UnknownName(UsageError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} named {name!r:.80}", hint=f"known: {', '.join(known)}")
+        names = [*known]
+        near, every = did_you_mean(name, names), f"known: {', '.join(names)}"
+        super().__init__(f"no {kind} named {name!r:.80}", hint=f"{near} ({every})" if near else every)
 
 
 class FilterError(UsageError):

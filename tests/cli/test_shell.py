@@ -47,6 +47,14 @@ def test_usage_is_2(run: Run, words: list[str]) -> None:
     assert run(*words).status == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"), [(__file__, "workbench open FILE"), (SESSIONS, "workbench check FOLDER"), ("chek", "mean check?")]
+)
+def test_a_word_that_is_no_command_is_told_what_was_meant(run: Run, word: str, hint: str) -> None:
+    done = run(word)
+    assert done.status == 2 and hint in done.err and done.err.count("\n") == 1
+
+
 def test_help_names_every_command(run: Run) -> None:
     out = run("--help").out
     for name in ("open", "check", "show", "explain", "import", "fsck"):

@@ -324,7 +324,9 @@ def test_a_contract_without_a_reason_for_a_variant_goes_without_one(own: Path):
 
 
 def test_unknown_names_and_variants_are_named():
-    with pytest.raises(UsageError, match=r"no contract named 'opneai'; known: anthropic, bedrock"):
+    with pytest.raises(
+        UsageError, match=r"no contract named 'opneai'; did you mean openai\? \(known: anthropic, bedrock"
+    ):
         contracts.get("opneai")
     with pytest.raises(UsageError, match=r"contract 'deepseek' has no variant 'v9'; known: v4, v3.2"):
         contracts.get("deepseek:v9")

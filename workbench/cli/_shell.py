@@ -12,7 +12,7 @@ from keyword import iskeyword
 
 from workbench import moved_modules
 from workbench.cli import _streams
-from workbench.errors import WorkbenchError
+from workbench.errors import UnknownName, UsageError, WorkbenchError
 
 TYPE_CHECKING = False  # --help imports no typing
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ def _top() -> tuple[argparse.ArgumentParser, Any]:
 def _run_command(words: list[str]) -> int:
     first = next((w for w in words if w in HELP_OPTIONS or not w.startswith("-")), "")
     module = f"{first}_" if iskeyword(first) else first.replace("-", "_")
+    if first and not set(HELP_OPTIONS) & set(words) and module not in command_modules():
+        raise _no_command(first)
     parser = _parser([module]) if module in command_modules() else outline()
     args, rest = parser.parse_known_args(words)
     last = getattr(args, "last", None)
@@ -139,6 +141,17 @@ def _run_command(words: list[str]) -> int:
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return int(args.run(args))
+
+
+def _no_command(word: str) -> UsageError:
+    """The refusal of a word that is no command: a file is probably to be opened, other words are misspelled."""
+    if os.path.isdir(word):
+        return UsageError(
+            f"{word!r:.200} is a folder, not a command", hint="to check its files: workbench check FOLDER"
+        )
+    if os.path.exists(word):
+        return UsageError(f"{word!r:.200} is a file, not a command", hint="to open it: workbench open FILE")
+    return UnknownName("command", word, (summary(module)[0] for module in command_modules()))
 
 
 def _run_app(words: list[str]) -> int:

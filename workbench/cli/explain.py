@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.cli import _explain_in, _files, _output
+from workbench.errors import did_you_mean
 
 if TYPE_CHECKING:
     from workbench.contracts import Match, ModelFact
@@ -103,8 +104,7 @@ def run(args: argparse.Namespace) -> int:
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
         return _family(subject, rules, args.format)
     if SLUG.fullmatch(subject):
-        near = get_close_matches(subject, known, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists all rules"
+        hint = did_you_mean(subject, known, 3) or "workbench explain lists all rules"
         return _output.complain(f"no rule named {subject}; {hint}", 2)
     if models := _facts_of_model(subject):
         return _model(subject, models, args.format)

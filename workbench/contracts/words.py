@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import limits, plugins, regex
 from workbench.config import resources
 from workbench.contracts.reader import Node
+from workbench.errors import did_you_mean
 from workbench.lazy_dataclass import replace
 from workbench.provenance import escape
 from workbench.toolcalls.schemas import SUBTREES
@@ -124,8 +124,8 @@ def _all_known(names: Node, kind: str, known: Callable[[], Iterable[str]]) -> No
 def _require_known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, label: str = "") -> None:
     if name in known() or (kind == "rule" and name in _third_party_rules()):
         return
-    near = get_close_matches(name, [*known()], 1)
-    raise node.fail(f"no {kind} named {label or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    near = did_you_mean(name, known())
+    raise node.fail(f"no {kind} named {label or name!r}" + (f"; {near}" if near else ""))
 
 
 def _fits(term: str, node: Node) -> None:

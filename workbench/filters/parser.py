@@ -9,11 +9,10 @@ term  = KEY OP VALUE | WORD | QUOTED
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from workbench import regex
-from workbench.errors import FilterError
+from workbench.errors import FilterError, did_you_mean
 from workbench.filters.expression import (
     BARE,
     BY_NAME,
@@ -139,8 +138,7 @@ class _ExpressionReader:
             return Term("", "~", word.text)
         key = BY_NAME.get(found[1].lower())
         if key is None:
-            near = get_close_matches(found[1].lower(), list(BY_NAME), 1)
-            hint = f"did you mean {near[0]}?" if near else "put the text in quotes to search for the words"
+            hint = did_you_mean(found[1].lower(), BY_NAME) or "put the text in quotes to search for the words"
             raise FilterError(f"unknown key {found[1]!r}", self.at, found.end(1), hint=hint)
         self.at = found.end()
         op = found[2]

@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from workbench import contracts, protocols, regex
 from workbench.config import resources
 from workbench.contracts import Node
-from workbench.errors import ProfileError, UsageError, WorkbenchError
+from workbench.errors import ProfileError, UsageError, WorkbenchError, did_you_mean
 from workbench.send.headers import LEFT_OUT, TOKEN
 from workbench.send.target import SIMULATOR, VARIABLE, Target, url_problem
 from workbench.wire.secrets import find, is_header
@@ -154,8 +153,7 @@ def _allow_keys(node: Node, *keys: str) -> None:
 
 
 def _nearest(word: str, known: tuple[str, ...]) -> str:
-    close = get_close_matches(word, known, 1)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    return did_you_mean(word, known) or f"known: {', '.join(known)}"
 
 
 def _fail(node: Node, what: str, hint: str) -> ProfileError:

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 
 from workbench import contracts
 from workbench import protocols as adapters
-from workbench.errors import UsageError
+from workbench.errors import UsageError, did_you_mean
 from workbench.send import local, own_targets
 from workbench.send.target import SIMULATOR, VARIABLE, Target, origin, url_problem
 
@@ -42,12 +41,9 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
     elif "://" in text:
         found = _by_url(text, protocol, named)
     else:
-        names = [*named, *known]
-        close = get_close_matches(text.removesuffix(":"), names, 1)
-        suggestion = f"did you mean {close[0]}? Otherwise " if close else ""
-        raise UsageError(
-            f"no target named {text!r}", hint=f"{suggestion}sim:CONTRACT, a URL, or a name listed by workbench targets"
-        )
+        near = did_you_mean(text.removesuffix(":"), [*named, *known])
+        otherwise = "sim:CONTRACT, a URL, or a name listed by workbench targets"
+        raise UsageError(f"no target named {text!r}", hint=f"{near} Otherwise {otherwise}" if near else otherwise)
     return replace(found, key_variable=key_variable or found.key_variable)
 
 

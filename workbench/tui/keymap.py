@@ -15,11 +15,11 @@ A wrong entry is reported, and the others still apply. This module does not impo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.config import resources
+from workbench.errors import did_you_mean
 from workbench.tui import keys
 from workbench.tui.keys import Key
 
@@ -143,8 +143,8 @@ def _entry(id: str, value: JsonValue) -> Names:
     """The keys of an entry. Raises ValueError with the reason if they cannot be used."""
     known = keys.table()
     if id not in known:
-        close = get_close_matches(id, known, 1)
-        raise ValueError(f"no such id; did you mean {close[0]}?" if close else "no such id: see workbench keys")
+        near = did_you_mean(id, known)
+        raise ValueError(f"no such id; {near}" if near else "no such id: see workbench keys")
     if value is None or value == "none":
         return ()
     words = value if isinstance(value, list) else str(value).split(",")
