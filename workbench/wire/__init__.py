@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from workbench.wire.translation import Translation, translation_of
     from workbench.wire.urls import split_url
     from workbench.wire.websocket import (
+        OPCODES,
         Deflate,
         MessageDeflater,
         MessageReader,
@@ -97,6 +98,7 @@ __all__ = [
     "DIGESTS",
     "FRAMES",
     "GRPC",
+    "OPCODES",
     "PRELUDE",
     "RELAY_HEADER",
     "TOOL_HOP",

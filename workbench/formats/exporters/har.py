@@ -19,6 +19,7 @@ from workbench.ir import JsonValue
 from workbench.wire import (
     CONNECTION,
     FRAMES,
+    OPCODES,
     Body,
     Exchange,
     ExchangeKind,
@@ -33,7 +34,7 @@ from workbench.wire import (
 TITLE = "HAR archive"
 SUFFIX = ".har"
 
-_OPCODES = {"text": 1, "binary": 2, "close": 8, "ping": 9, "pong": 10}
+_OPCODES = {name: number for number, name in OPCODES.items()}
 _NO_TIME = "1970-01-01T00:00:00.000Z"
 """Start time for exchanges without one; HAR requires a time."""
 

@@ -34,6 +34,7 @@ from workbench.protocols import with_turns
 from workbench.wire import (
     CONNECTION,
     FRAMES,
+    OPCODES,
     Body,
     Chunk,
     Exchange,
@@ -54,7 +55,6 @@ _LOG = regex.compile(rb'\A\s*\{\s*"log"\s*:\s*\{')
 _YAML_LOG = regex.compile(
     rb"\A(?:---\s*\n)?log:[ \t]*\r?\n(?:[ \t][^\n]*\n){0,40}?[ \t]+(?:creator|entries|_recordingName):"
 )
-_OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 
 class _HarResponse(NamedTuple):
@@ -210,7 +210,7 @@ def _frames(messages: JsonValue, started: float | None) -> tuple[Frame, ...]:
 
 
 def _frame(message: dict[str, JsonValue], started: float | None) -> Frame:
-    opcode = _OPCODES.get(whole(message.get("opcode"), 1), "binary")
+    opcode = OPCODES.get(whole(message.get("opcode"), 1), "binary")
     data = text_bytes(message.get("data"))
     if opcode == "binary":
         try:

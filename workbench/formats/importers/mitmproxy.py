@@ -20,7 +20,7 @@ from workbench.formats.importers._http import body_of, epoch, header_text, heade
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns
-from workbench.wire import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
+from workbench.wire import OPCODES, Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
 NAME = "mitmproxy"
@@ -29,7 +29,6 @@ TITLE = "mitmproxy flow file"
 _FLOW = regex.compile(
     rb"\d{1,12}:\d{1,3}:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]"
 )
-_OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 _PORTS = {"http": 80, "https": 443}
 _CERTIFICATES = ("certificate_list", "mitmcert", "cert", "clientcert", "sslkeylogfile")
 _NOT_KEPT = "mitmproxy did not keep this body: it was streamed"
@@ -155,7 +154,7 @@ def _frames(messages: JsonValue, started: float | None) -> Iterator[Frame]:
         time = epoch(message[3]) if len(message) > 3 else None
         yield Frame(
             "sent" if message[1] is True else "received",
-            _OPCODES.get(whole(message[0]), "binary"),
+            OPCODES.get(whole(message[0]), "binary"),
             content if isinstance(content, bytes) else b"",
             max(time - started, 0.0) if time and started else None,
         )

@@ -33,7 +33,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols.bedrock_converse.answer import contradicts, envelope
 from workbench.protocols.bedrock_converse.content import put, read_block
 from workbench.protocols.common.error_body import read_error, read_exception
-from workbench.protocols.common.pieces import Pieces, whole_proofs
+from workbench.protocols.common.pieces import Pieces, damage, whole_proofs
 from workbench.protocols.common.reading import VERBATIM, Notes
 from workbench.wire import SseEvent, loads, type_words
 
@@ -343,12 +343,11 @@ class KeyedStreamDecoder:
         self._faults.setdefault((slug, message), []).append(number)
 
     def _damage(self) -> Iterator[Anomaly]:
-        for n, block in enumerate(self._blocks):
-            for path, pieces in block.strings.items():
-                events = pieces.damaged_events()
-                if events:
-                    message = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                    yield Anomaly("stream.encoding", message, f"/content/{n}/{'/'.join(path)}", events)
+        return damage(
+            (f"/content/{n}/{'/'.join(path)}", pieces)
+            for n, block in enumerate(self._blocks)
+            for path, pieces in block.strings.items()
+        )
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:
         contradiction = contradicts(self._body.get("stopReason"), parts)

@@ -18,7 +18,7 @@ from workbench.ir import MILD, Anomaly, ApiError, Carrier, JsonValue, Message, M
 from workbench.lazy_dataclass import replace
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place
+from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, damage, node_at, place
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
@@ -356,9 +356,6 @@ def _fits(item: StreamedListEntry, piece: Json) -> bool:
 
 
 def _damage(nodes: Nodes) -> Iterator[Anomaly]:
-    for at, (node, _) in nodes.items():
-        for suffix, pieces in node.items():
-            events = pieces.damaged_events()
-            if events:
-                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                yield Anomaly("stream.encoding", message, f"{_BASE}{at}{suffix}", events)
+    return damage(
+        (f"{_BASE}{at}{suffix}", pieces) for at, (node, _) in nodes.items() for suffix, pieces in node.items()
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, repeat
 from typing import TypeAlias
 
 from workbench import regex
-from workbench.ir import Part, Reasoning, Segment, Source, Text, ToolResultIR
+from workbench.ir import Anomaly, Part, Reasoning, Segment, Source, Text, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common import think_tags
 
@@ -69,6 +69,17 @@ class Pieces:
         if self.text.isascii():
             return ()
         return tuple(event for text, event in zip(self.texts, self.events, strict=True) if _DAMAGED.search(text))
+
+
+DAMAGE = "characters were damaged in transit: U+FFFD or a lone surrogate"
+
+
+def damage(strings: Iterable[tuple[str, Pieces]]) -> Iterator[Anomaly]:
+    """An anomaly for each streamed string with damaged characters; strings as pointer and pieces."""
+    for pointer, pieces in strings:
+        events = pieces.damaged_events()
+        if events:
+            yield Anomaly("stream.encoding", DAMAGE, pointer, events)
 
 
 def whole_proofs(pieces: Pieces) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
 from workbench.lazy_dataclass import replace
-from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePart, node_at, place
+from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePart, damage, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message
 from workbench.protocols.ollama.response import describe, is_answer, read_failure, read_said
@@ -171,11 +171,7 @@ class NativeStreamDecoder:
                 yield f"/{key}/{n}", (_node(item, event, pointer), (event,))
 
     def _damage(self, base: str) -> Iterator[Anomaly]:
-        for key, pieces in self._texts.items():
-            events = pieces.damaged_events()
-            if events:
-                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                yield Anomaly("stream.encoding", message, f"{base}/{key}", events)
+        return damage((f"{base}/{key}", pieces) for key, pieces in self._texts.items())
 
     def _ending(self) -> Iterator[Anomaly]:
         """Anomalies of the end of the stream. After an error event no other end is expected."""

@@ -8,7 +8,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, Text, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
-from workbench.protocols.common.pieces import Pieces, whole_proofs
+from workbench.protocols.common.pieces import DAMAGE, Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.blocks.content import read_block
 from workbench.wire import loads
@@ -166,11 +166,10 @@ class StreamedBlock:
         return self._locate(part, at, known_segments, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
-        message = "characters were damaged in transit: replacement characters, or bytes that are not UTF-8"
         for track in self.tracks.values():
             text = "".join(track.pieces.texts)
             if not text.isascii() and _DAMAGED.search(track.text()):
-                notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged_events())
+                notes.add("stream.encoding", DAMAGE, f"{at}/{track.name}", track.pieces.damaged_events())
 
     def _locate(
         self, part: Part, at: str, known_segments: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]

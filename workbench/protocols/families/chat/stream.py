@@ -30,7 +30,7 @@ from workbench.ir import (
 from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.pieces import GrowingText, Node, Pieces, locate
+from workbench.protocols.common.pieces import GrowingText, Node, Pieces, damage, locate
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.chat.message import is_zero, read_message
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
@@ -195,12 +195,11 @@ class StreamedChoice:
         return nodes[at][1] if at else ()
 
     def _damage(self, nodes: Mapping[str, tuple[Node, tuple[int, ...]]]) -> Iterator[Anomaly]:
-        for at, (node, _) in nodes.items():
-            for suffix, pieces in node.items():
-                events = pieces.damaged_events()
-                if events:
-                    message = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                    yield Anomaly("stream.encoding", message, f"{self.pointer}{at}{suffix}", events)
+        return damage(
+            (f"{self.pointer}{at}{suffix}", pieces)
+            for at, (node, _) in nodes.items()
+            for suffix, pieces in node.items()
+        )
 
 
 def _unique(events: Iterable[int]) -> tuple[int, ...]:

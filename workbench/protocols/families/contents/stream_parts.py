@@ -31,7 +31,7 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import DAMAGE, Pieces
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.protocols.families.contents.parts import read_part
@@ -393,8 +393,7 @@ class Candidate:
             at = f"/parts/{n}"
             parts += (place_part(part, at, item, events) for part in read_part(item.value(), at, notes))
             if isinstance(item, GrowingPart) and item.pieces.damaged_events():
-                what = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged_events())
+                notes.add("stream.encoding", DAMAGE, f"{at}/text", item.pieces.damaged_events())
             anomalies += (a if a.events else replace(a, events=events) for a in notes.anomalies)
         return Message(self.role, tuple(parts), dict(self.extra), pointer)
 

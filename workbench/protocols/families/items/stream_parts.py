@@ -24,7 +24,7 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import Pieces, damage
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.items.item import read_output
 
@@ -228,11 +228,7 @@ class StreamedItem:
         return bool(value == text)
 
     def _damage(self, pointer: str) -> Iterator[Anomaly]:
-        for at, pieces in self.tracks.items():
-            events = pieces.damaged_events()
-            if events:
-                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
-                yield Anomaly("stream.encoding", message, pointer + at, events)
+        return damage((pointer + at, pieces) for at, pieces in self.tracks.items())
 
 
 class StreamedItemString:
