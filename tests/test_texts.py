@@ -84,6 +84,7 @@ def test_the_guide_names_the_phrases_that_are_refused() -> None:
         ("the signature is no longer valid", ""),
         ("a line on the channel is no message", "is no "),
         ("so many of its refusals are not listed", ""),
+        ("the list changed, and the client did not fetch it", ", and the client did not"),
         ("give each its own index", ""),
     ],
 )

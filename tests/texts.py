@@ -20,7 +20,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PROSE = frozenset({"title", "what", "why", "look_for", "fix", "note", "notes", "summary", "description", "means", "do"})
+PROSE = frozenset(
+    {"title", "what", "why", "finds", "look_for", "fix", "note", "notes", "summary", "description", "means", "do"}
+)
 """Fields of our YAML files that hold sentences of ours; other fields are facts, quotes and examples."""
 
 EXAMPLES = frozenset({"failing", "passing", "example"})
@@ -73,6 +75,8 @@ PHRASES: dict[str, str] = {
     r"in place of\b": "instead of",
     r"another (?:order|form|format|type|value|status|shape|encoding|spelling|code)\b": "a different",
     r"rightly\b": "correctly",
+    r", and the client did not|, and (?:this request|the (?:client|gateway|request|server)) (?:no longer|did not|never)\b": "but",
+    r"again:": "; press again to …",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
 

@@ -195,19 +195,19 @@ class ContractFile:
         """The variant of an exchange, and how it was found, in words; ("", "") if there is none."""
         for variant in self.variants:
             if variant.urls and clues.url and any(matches_glob(clues.url, glob) for glob in variant.urls):
-                return variant.name, f"{variant.name} by its URL"
+                return variant.name, f"variant {variant.name}, recognised by the URL"
         for variant in self.variants:
             for name, value in variant.params.items():
                 if name in clues.params and clues.params[name] == value:
-                    return variant.name, f"{variant.name}, because the request sets {name}"
+                    return variant.name, f"variant {variant.name}, because the request sets {name}"
         for variant in self.variants:
             if matches(clues.answered_as, variant.answers + variant.models):
-                return variant.name, f"{variant.name}, because the response says {clues.answered_as}"
+                return variant.name, f"variant {variant.name}, because the response names the model {clues.answered_as}"
         for variant in self.variants:
             if matches(clues.model, variant.models):
-                return variant.name, f"{variant.name} by the model name {clues.model}"
+                return variant.name, f"variant {variant.name}, recognised by the model name {clues.model}"
         first = self.default
-        return (first.name, f"{first.name}, {first.why}") if first else ("", "")
+        return (first.name, f"variant {first.name}, {first.why}") if first else ("", "")
 
     def resolve(self, protocol: str | None, variant: str, model: str | None) -> Contract:
         """The contract for one protocol, variant and model. Facts further down in the file win."""

@@ -170,6 +170,7 @@ class Page:
     Attributes:
         summary: one sentence.
         what, why, fix: a few sentences each.
+        finds: the faults that it finds, one line each, if they are several; else empty.
         look_for: usual causes, one line each.
         refusals: every known text, in the order of the contracts.
         sources: documents and reports.
@@ -186,6 +187,7 @@ class Page:
     sources: tuple[str, ...]
     failing: Example | None = None
     passing: Example | None = None
+    finds: tuple[str, ...] = ()
 
 
 __all__ = ["DocumentedRefusal", "Example", "Page", "lines", "others", "page", "slugs"]
@@ -218,6 +220,7 @@ def page(slug: str) -> Page:
         sources=node.get("sources").texts(),
         failing=_example(node.get("failing")),
         passing=_example(node.get("passing")),
+        finds=node.get("finds").texts(),
     )
 
 
@@ -227,7 +230,7 @@ def read(slug: str) -> Node:
     from workbench.config import safeyaml
 
     name = f"{slug}.yaml"
-    keys = ("summary", "what", "why", "look_for", "fix", "others", "sources", "failing", "passing")
+    keys = ("summary", "what", "finds", "why", "look_for", "fix", "others", "sources", "failing", "passing")
     return Node(safeyaml.load(resources.page(slug), name=name), name).only(*keys)
 
 
@@ -293,6 +296,7 @@ def lines(page: Page, width: int = 80) -> Iterator[str]:
     """The page as text, no line longer than ``width`` except for what cannot be broken (URLs, event data)."""
     yield from wrap(f"{page.slug}: {page.summary}", width, "", "  ")
     yield from section("What is wrong", wrap(page.what, width))
+    yield from _list_lines(page.finds, width)
     yield from section("Why it matters", wrap(page.why, width))
     yield from section("What to look for", _list_lines(page.look_for, width))
     yield from section("How to fix it", wrap(page.fix, width))

@@ -252,7 +252,7 @@ class Fitter:
         if isinstance(part, Opaque):
             what = "a cache breakpoint" if is_cache_point(part.value) else f"a part of type {part.type!r:.80}"
         elif isinstance(part, ToolCallIR):
-            what = f"a call of the server tool {part.name!r:.80}" if part.is_server else "a tool call at this position"
+            what = f"a call to the server tool {part.name!r:.80}" if part.is_server else "a tool call at this position"
         elif isinstance(part, ToolResultIR):
             what = "the result of a server tool" if part.is_server else "a tool result at this position"
         else:

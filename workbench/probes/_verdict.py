@@ -124,7 +124,7 @@ FACTS: Mapping[str, str] = {
     "schema_nested": "a nested object matches the schema",
     "schema_array": "an array matches the schema",
     # closure, parallel, repair
-    "closes": "whether the response uses the tool result",
+    "closes": "whether the model accepts the tool result and uses it in its response",
     "supports_parallel_tool_use": "whether one response can contain several tool calls whose results are accepted",
     "error_repair": "correction of failed calls: reliable (at once), limited (after several errors) or none",
     "repair_tries": "number of errors before the call was correct",
@@ -132,7 +132,7 @@ FACTS: Mapping[str, str] = {
     # reasoning
     "reasoning_carrier": "carrier of reasoning, or none",
     "requires_reasoning_replay": "whether the next request without reasoning is refused or gets a worse response",
-    "reasoning_replay": "how reasoning is sent back → taken (accepted), refused, needed, ignored, not tried",
+    "reasoning_replay": "each form of sent reasoning, with taken (accepted), refused, needed, ignored or not tried",
     "reasoning_replay_scope": "when reasoning must be sent back: never, optional, turn or conversation",
     # streaming
     "supports_streaming_tool_use": "whether a streamed tool call equals the same call in a single body",
@@ -143,27 +143,27 @@ FACTS: Mapping[str, str] = {
     "streams_stable": "whether common clients assemble the same message from a stream",
     # arguments
     "argument_text": "form of the argument text: strict, double-encoded, fenced, trailing text, repaired or broken",
-    "argument_values": "kind of text to escape → kept or changed",
+    "argument_values": "each kind of text to escape, with kept (unchanged) or changed",
     # text-format
-    "text_formats": "format and position of tool calls in text → number",
+    "text_formats": "each format and position of tool calls in text, with its number of calls",
     "text_format": "most frequent format of tool calls in text; empty if none",
     # choice
-    "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol cannot express it) or unseen",
+    "tool_choice": "each mode, with honoured, ignored, refused, unsayable (not expressible) or unseen (not observed)",
     # keywords
     "refused_keywords": "refused schema keywords",
     "unresolved_keywords": "keywords not tested because the request limit was reached",
     "ignored_keywords": "keywords that are accepted but not enforced",
     "strict_tools": "taken (accepted), refused or unsayable (the protocol cannot express it)",
     # names
-    "tool_names": "kind of tool name → taken (accepted), refused, changed, unseen",
-    "call_ids": "kind of tool call id → taken (accepted) or refused",
+    "tool_names": "each kind of tool name, with taken (accepted), refused, changed or unseen (not observed)",
+    "call_ids": "each kind of tool call id, with taken (accepted) or refused",
     # large-results, context
     "large_results": "sizes of tool results in bytes: accepted, read, tried",
     "context": "estimated tokens of a history: kept, tried; trimming: none, silent, refused",
     # system, media, cancelled, canary
-    "system_placement": "position of instructions → seen, ignored, refused, as top (the same as the system prompt)",
+    "system_placement": "each position of instructions, with seen, ignored, refused or as top (as the system prompt)",
     "media_in_results": "an image in a tool result: seen, ignored, refused, unsayable (the protocol cannot express it)",
     "cancelled_calls": "after a cancelled call: taken (accepted), repeated, refused",
-    "reasoning_seen": "replayed reasoning within the turn and later → seen, unseen, refused",
+    "reasoning_seen": "replayed reasoning, within the turn and later: seen, unseen (not observed) or refused",
 }
 """Name → meaning."""

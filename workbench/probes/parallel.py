@@ -11,8 +11,8 @@ def script(subject: Subject) -> Script:
     """Two independent tasks."""
     one, other = f"{subject.nonce}-one", f"{subject.nonce}-two"
     words = (
-        f"Make two calls of probe_echo: one with the text {one}, one with the text {other}. They do not depend on "
-        "each other: make both calls at once, in the same answer."
+        f"Call probe_echo twice: once with the text {one}, once with the text {other}. The calls do not depend on "
+        "each other: make both at once, in the same response."
     )
     request = subject.request(words, (ECHO,))
     played = yield from drive(subject, request, "two calls at once", Toolbox(subject.nonce).run)

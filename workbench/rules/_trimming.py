@@ -11,7 +11,7 @@ def dropped_call(case: RuleContext, call_id: str | None) -> str:
     receipt = case.earlier.received.latest_with(call_id) if call_id else None
     if receipt is None:
         return ""
-    words = f"the call was received in exchange {receipt.exchange + 1}, and this request no longer contains it"
+    words = f"the call was received in exchange {receipt.exchange + 1}, but this request no longer contains it"
     return f"{words}{_cut(case, before(case))}"
 
 
@@ -21,7 +21,7 @@ def dropped_result(case: RuleContext, call_id: str | None) -> str:
     messages = last.messages(REQUEST) if last else ()
     if last is None or not call_id or not id_places(messages).with_result(call_id, len(messages)):
         return ""
-    return f"exchange {last.index + 1} still had its result, and this request does not{_cut(case, last)}"
+    return f"exchange {last.index + 1} still had the result, but this request does not{_cut(case, last)}"
 
 
 def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:

@@ -153,7 +153,7 @@ def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     after_calls = other is not None and any(other.tool_calls())
     message = f"tool result {quote(line.id)} has no matching tool call in the previous turn"
     if line.id is None:
-        message = "a tool result without an id, and its position does not tell which call it answers"
+        message = "a tool result has no id, and its position does not show which call it answers"
     evidence = " · ".join(filter(None, (_evidence(case, line), dropped_call(case, line.id))))
     values = {"found": other.role if other else "", "before": messages[ref.message - 1].role if ref.message else ""}
     return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)

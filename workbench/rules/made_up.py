@@ -138,7 +138,7 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
             quoted_call = quoted.get(call.name or "")
             if quoted_call is not None and quoted_call.input == call.input:
                 text = f"the model only quoted a call to {quote(call.name, 60)}; a parser mistook the text for a call"
-                where = f"exchange {exchange + 1} quotes this tool call in a code block, and contains no real one"
+                where = f"exchange {exchange + 1} quotes this tool call in a code block, but contains no tool call"
                 evidence = f"{where}: {quote(quoted_call.raw)}"
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
 

@@ -77,11 +77,18 @@ def _is_older(entry: Entry, other: Entry) -> bool:
     return (entry.received_in or 0) <= (other.received_in or 0)
 
 
+def _signature_words(later: int) -> str:
+    """Which signatures are no longer valid: of one block, and of the ``later`` ones."""
+    if not later:
+        return "the signature of this block covers this content and is no longer valid"
+    blocks = "a later block" if later == 1 else f"{later} later blocks"
+    return f"the signatures of this block and of {blocks} cover this content and are no longer valid"
+
+
 def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -> Iterator[Finding]:
     if not blocks:
         return
-    behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more after it"
-    text = f"{edit.words}: the signature of this block{behind} covers this content and is no longer valid"
+    text = f"{edit.words}: {_signature_words(len(blocks) - 1)}"
     evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, whose response contained it"
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
     others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]

@@ -140,7 +140,7 @@ def _contradict(case: RuleContext, finding: Finding, accepted: AcceptedExchange)
     bare = replace(finding, check=None, refusal="", values=NOTHING)
     if finding.breaks is not Breaks.REQUEST:
         yield replace(bare, severity=finding.unenforced or finding.severity, basis=Basis.FORM)
-    message = f"{accepted.by} accepted this ({seen}), and {claim} ({finding.rule}): {finding.message}"
+    message = f"{accepted.by} accepted this ({seen}), but {claim} ({finding.rule}): {finding.message}"
     yield replace(
         bare,
         rule=DISAGREES.slug,

@@ -251,12 +251,21 @@ def _repetition_finding(case: RuleContext, run: Sequence[PastCall], what: str) -
     return with_related(finding, [case.pointer(step.ref) for step in run])
 
 
+def _repetition_words(tool: str, period: int, times: int, *, is_failed: bool) -> str:
+    if period == 1 and is_failed:
+        return f"the call to {tool} was made {times} times with the same arguments and failed in the same way each time"
+    if period == 1:
+        return (
+            f"the call to {tool} was made {times} times with the same arguments and returned the same result each time"
+        )
+    if is_failed:
+        return f"the same {period} calls were made {times} times and failed in the same way each time"
+    return f"the same {period} calls were made {times} times and returned the same results each time"
+
+
 def _loop(case: RuleContext, run: Sequence[PastCall], period: int, times: int) -> Finding:
     last = run[-1]
-    what = f"the call of {quote(last.call.name, 60)} is" if period == 1 else f"the same {period} calls are"
-    verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")
-    how = f"{verb}s {same} each time" if period == 1 else f"{verb} {same} each time"
-    message = f"{what} made {times} times with the same arguments and {how}"
+    message = _repetition_words(quote(last.call.name, 60), period, times, is_failed=last.is_failed)
     if _is_forced(case, last):
         message += "; tool_choice forces it in every response"
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))

@@ -141,11 +141,11 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
 
 def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:
     """A request without an event; what the server sent in its place, where that is no JSON."""
-    text = f"message {number + 1} requests a response, and the server sent nothing for it"
+    text = f"message {number + 1} requests a response, but the server did not respond"
     if not unread:
         return _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
     first = quote(unread[0][1].data.decode("utf-8", "replace").strip(), 120)
-    text = f"message {number + 1} requests a response, and the server sends text instead of JSON: {first}"
+    text = f"message {number + 1} requests a response, but the server sent text instead of JSON: {first}"
     return _finding(decoded, get_rule("stream.framing"), RESPONSE, text, (number, *(n for n, _ in unread)))
 
 

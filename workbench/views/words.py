@@ -120,6 +120,14 @@ def split_evidence(finding: Finding) -> tuple[str, str]:
     return seen.removesuffix("; "), quotation
 
 
+FACT_WORDS: Mapping[str, str] = {
+    "taken": "accepted",
+    "unsayable": "not expressible in the protocol",
+    "unseen": "not observed",
+}
+"""Value of a fact, as profiles store it → words for people, where the stored value is not plain."""
+
+
 def fact_words(value: JsonValue) -> str:
     """A fact of a capability profile in a few words."""
     if value is None:
@@ -131,7 +139,7 @@ def fact_words(value: JsonValue) -> str:
     if isinstance(value, list):
         return ", ".join(map(fact_words, value))[:MOST_FACT] or "none"
     if isinstance(value, str):
-        return value[:MOST_FACT] or "none"
+        return FACT_WORDS.get(value, value[:MOST_FACT]) or "none"
     from workbench.wire import dumps  # the first screen needs the other words, and no JSON
 
     return dumps(value).decode("utf-8", "replace")

@@ -181,7 +181,7 @@ class LiveTurns:
         for blob in (value.get("audio"), value.get("video"), *_chunks(get(value, "mediaChunks"))):
             if isinstance(blob, dict):
                 if self._is_ended_by_client():
-                    self._idle_input = (number, "automatic activity detection is off, and no activityEnd follows")
+                    self._idle_input = (number, "automatic activity detection is off, but no activityEnd follows")
                 kind = str(get(blob, "mimeType") or "")
                 self._flush_audio(kind)
                 self._heard = (kind, self._heard[1] + _size(blob.get("data")))
@@ -260,11 +260,12 @@ class LiveTurns:
             text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
         if self._typed is not None:
-            text = f"the server said nothing after the text in message {self._typed + 1}"
+            text = f"the server did not respond to the text in message {self._typed + 1}"
             yield SocketFact("socket.no-response", text, (self._typed,), is_of_client=False, is_of_end=True)
         if self._heard_words and self._last_at - self._heard_words[1] > _SILENCE:
             number, at = self._heard_words
-            text = f"the server heard the user (message {number + 1}), and said nothing for {self._last_at - at:.0f} s"
+            silence = self._last_at - at
+            text = f"the server heard the user (message {number + 1}), but did not respond for {silence:.0f} s"
             yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
         if self._frames and not self._is_ready and not self.turns:
             text = "the server sent nothing after the setup, not even setupComplete"

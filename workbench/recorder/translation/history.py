@@ -180,15 +180,16 @@ def _reasoning_changes(
     if handles:
         yield TranslationChange(
             HANDLE,
-            f"{handles} removed from the response {_response_words(remembered)}: handles of stored reasoning are "
-            "never sent upstream",
+            f"{handles} {'handle' if handles == 1 else 'handles'} of stored reasoning removed from the replayed "
+            f"response {_response_words(remembered)}: handles are never sent upstream",
         )
     if back and list(back) != list(sent):
         yield TranslationChange(REASONING, replayed_words(remembered, back))
     elif not back:
         yield TranslationChange(
             REASONING,
-            (f"from the response {_response_words(remembered)} not sent back: the upstream does not accept reasoning"),
+            f"reasoning of the response {_response_words(remembered)} was not sent back: the upstream does not accept "
+            "reasoning",
         )
 
 

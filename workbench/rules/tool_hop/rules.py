@@ -22,7 +22,7 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
 
 FRAMING = _rule("framing", ERROR, "A line on the connection to a tool server is not a JSON-RPC message.")
 RESPONSE_ID = _rule("response-id", WARNING, "A response on the connection to a tool server matches no open request.")
-LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not fetch it again.")
+LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, but the client did not fetch it again.")
 CANCELLED_END = _rule("cancelled", WARNING, "Client, server and model disagree on whether a call was cancelled.")
 LIFECYCLE = _rule("lifecycle", WARNING, "A message is sent at a time when the protocol does not allow it.")
 PROGRESS = _rule("progress", WARNING, "Progress is reported for a request that is not open, or does not increase.")

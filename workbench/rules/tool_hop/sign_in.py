@@ -132,7 +132,7 @@ def _of_resource(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValu
         yield make(decoded, AUTH, RESPONSE, "/resource", text)
     elif isinstance(resource, str) and refused and resource != refused and resource.rstrip("/") == refused.rstrip("/"):
         text = (
-            f"the metadata is for {quote(resource)}, and the client asked for {quote(refused)}: some clients refuse it"
+            f"the metadata is for {quote(resource)}, but the client asked for {quote(refused)}: some clients refuse it"
         )
         yield make(decoded, AUTH, RESPONSE, "/resource", text, severity=INFO)
 

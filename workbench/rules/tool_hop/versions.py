@@ -49,6 +49,8 @@ def of_probe(decoded: DecodedExchange, server: str, probe: RefusedProbe) -> Iter
     """Findings on a request to the model, sent without the tools of a server that refused a probe."""
     began = decoded.exchange.started_at
     if probe.exchange >= 0 and began is not None and began >= probe.at + PATIENCE:
-        text = f"{quote(server)} refused the probe in exchange {probe.exchange + 1}, and the client did not fall back"
-        hint = f"{text} to initialize: the tools of that server are missing"
-        yield make(decoded, VERSION, REQUEST, "", hint, quote(probe.error_text))
+        text = (
+            f"{quote(server)} refused the probe in exchange {probe.exchange + 1}, but the client did not fall back to "
+            "initialize: the tools of that server are missing"
+        )
+        yield make(decoded, VERSION, REQUEST, "", text, quote(probe.error_text))

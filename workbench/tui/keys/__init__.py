@@ -239,9 +239,9 @@ OPEN_FORM = _with_hint("pane.open", "write", "write the export in the format und
 OPEN_CELL = _with_hint("pane.open", "show", "show the exchange of the outcome next to the original", 1)
 OPEN_EVIDENCE = _with_hint("pane.open", "evidence", "open the exchanges behind the verdict as a session", 1)
 OPEN_ASK = _with_hint("pane.open", "send", "send the pending request", 1)
-OPEN_POINT = _with_hint("pane.open", "show/arm", "show the paused bytes; arm the breakpoint under the cursor", 11)
-OPEN_TURN = _with_hint("pane.open", "open", "open the exchange of the turn, or the turns of the session", 1)
-OPEN_FAILURE = _with_hint("pane.open", "open", "show the objects of the group; open the object at the failure", 1)
+OPEN_POINT = _with_hint("pane.open", "show/arm", "on a pause: show its bytes · on a breakpoint: arm it", 11)
+OPEN_TURN = _with_hint("pane.open", "open", "on a turn: open its exchange · on a session: show its turns", 1)
+OPEN_FAILURE = _with_hint("pane.open", "open", "on a group: show its objects · on an object: open it at the failure", 1)
 OPEN_EXAMPLE = _with_hint("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

@@ -83,7 +83,7 @@ COMPARE = (
     Key("compare.next-pane", "tab", "pane(1)", "pane", "next pane: turns, differences, side by side", 5),
     Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
-    Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; again: the next pair", 7),
+    Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; press again for the next pair", 7),
     *search_keys("compare"),
     Key("compare.back", "q,D", "back", "back", "go back to the session", 2),
 )

@@ -35,11 +35,23 @@ WIRE = (
     Key("wire.previous-value", "h,left", "token(-1)", "previous value", "previous value on the line"),
     Key("wire.way", "v", "way", "view", "switch the view: laid out, escaped as sent, or hex"),
     Key("wire.headers", "H", "headers", "headers", "show or hide the HTTP headers"),
-    Key("wire.opaque", "*", "opaque", "unfold", "show signatures, encrypted content and base64 in full; again: fold"),
+    Key(
+        "wire.opaque",
+        "*",
+        "opaque",
+        "unfold",
+        "show signatures, encrypted content and base64 in full; press again to fold",
+    ),
 )
 
 OPAQUE = (
-    Key("bytes.opaque", "*", "opaque", "unfold", "show signatures, encrypted content and base64 in full; again: fold"),
+    Key(
+        "bytes.opaque",
+        "*",
+        "opaque",
+        "unfold",
+        "show signatures, encrypted content and base64 in full; press again to fold",
+    ),
 )
 
 COPY = (
@@ -277,7 +289,14 @@ SEND = (
 )
 
 ANSWER = (
-    Key("answer.pane", "tab", "pane(1)", "pane", "next pane: responses, findings; or the other response", 3),
+    Key(
+        "answer.pane",
+        "tab",
+        "pane(1)",
+        "pane",
+        "next pane: responses, findings; without findings: the other response",
+        3,
+    ),
     Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("answer.again", "s", "again", "send again", "send the same request again", 5),
     Key("answer.edit", "e", "edit", "edit", "edit the sent request further", 6),
@@ -294,7 +313,9 @@ CONTINUE = (
     Key("continue.edit", "e", "edit", "edit", "edit the tool result, the request, or the next user message", 3),
     Key("continue.editor", "E", "editor", "$EDITOR", "edit the step in $EDITOR"),
     Key("continue.offer", "o", "offer", "other result", "use another available result: recorded, or an error", 6),
-    Key("continue.error", "x", "error", "error", "mark the result as an error: the tool failed; again: undo", 7),
+    Key(
+        "continue.error", "x", "error", "error", "mark the result as an error: the tool failed; press again to undo", 7
+    ),
     Key("continue.undo", "u", "undo", "step back", "go one step back; sent requests stay as branches", 5),
     Key("continue.limits", "L", "limits", "limits", "set limits: requests, tokens, repeats of one call", 8),
     Key(
@@ -320,7 +341,9 @@ WHAT_IF = (
     Key("what-if.next-target", "l,right", "column(1)", "next target", "next target", 3),
     Key("what-if.previous-target", "h,left", "column(-1)", "previous", "previous target"),
     Key("what-if.add", "T", "target", "add target", "add a target; a simulator is run immediately", 4),
-    Key("what-if.send", "s", "send", "send", "send the variant under the cursor to the target; again: send again", 5),
+    Key(
+        "what-if.send", "s", "send", "send", "send the variant under the cursor to the target; press again to repeat", 5
+    ),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
     Key("what-if.pane", "tab,shift+tab", "pane", "pane", "next pane: variants, outcome, response", 7),
     Key("what-if.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
@@ -336,7 +359,7 @@ EXPORT = (
         "write the export; a test is run: it must fail first and pass with the fix",
     ),
     Key("export.scope", "a", "scope", "scope", "switch the scope: this exchange, its branch, the whole session", 3),
-    Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
+    Key("export.redact", "R", "redact", "redact", "replace private text with stand-ins; the findings stay the same", 5),
     Key(
         "export.repairs",
         "f",
@@ -379,7 +402,7 @@ LAB = (
         "a",
         "mark_all",
         "mark all",
-        "mark all probes; press again: the seven of a profile, then none",
+        "mark all probes; press again for the seven of a profile, then for none",
         10,
     ),
     Key("lab.mark-due", "f", "mark_due", "mark stale", "mark the stale, unmeasured and cheap probes"),

@@ -94,9 +94,8 @@ def contract_line(
 def accepting_line(number: int) -> Line:
     """Line that stands for the other contracts, which accept the request."""
     sign, style = REQUEST_SIGNS["accepts"]
-    return line(
-        Span(f"{sign} ", style), Span(f"{number:,} others accept", "strong"), Span("  enter: list them", "muted")
-    )
+    words = "1 other contract accepts" if number == 1 else f"{number:,} other contracts accept"
+    return line(Span(f"{sign} ", style), Span(f"{words} the request", "strong"), Span("  enter: list them", "muted"))
 
 
 def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:

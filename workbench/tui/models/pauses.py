@@ -132,12 +132,12 @@ def clock(seconds: float) -> str:
 def patience(paused_side: PausedSide, now: float) -> Span:
     """Remaining time of the client."""
     if paused_side.times_out_at is None:
-        return Span("client's timeout unknown", "muted")
+        return Span("the client's timeout is unknown", "muted")
     seconds = paused_side.times_out_at - now
     if seconds < 0:
-        return Span(f"✗ client's timeout passed {clock(-seconds)} ago", "error")
+        return Span(f"✗ the client's timeout expired {clock(-seconds)} ago", "error")
     return Span(
-        f"{'! ' if seconds < SHORT else ''}client waits {clock(seconds)} more",
+        f"{'! ' if seconds < SHORT else ''}the client waits {clock(seconds)} longer",
         "error" if seconds < SHORT else "warning",
     )
 

@@ -193,7 +193,8 @@ def about(rule: str) -> list[str]:
         return []
     page = pages.page(rule)
     causes = ("", "Usual causes", *(f"  {cause}" for cause in page.look_for)) if page.look_for else ()
-    return [page.what, "", "Why it matters", f"  {page.why}", *causes, "", "What to do", f"  {page.fix}"]
+    finds = (f"  {fault}" for fault in page.finds)
+    return [page.what, *finds, "", "Why it matters", f"  {page.why}", *causes, "", "What to do", f"  {page.fix}"]
 
 
 def details(group: FailureGroup | None, weeks: Sequence[str], width: int, *, has_meaning: bool) -> list[Line]:

@@ -227,7 +227,7 @@ class BranchesScreen(Screen[bool]):
         """Go from the current node to its parent."""
         here = next((b.node for b in self.branches if b.node.id == self.current_id), None)
         if here is None or here.parent is None:
-            self.notify("current: the recorded request", markup=False)
+            self.notify("nothing to undo: the current node is the recorded request", markup=False)
         else:
             self.session.branches.undo(here, self._read)
 

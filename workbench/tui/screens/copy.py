@@ -74,7 +74,8 @@ class CopyScreen(ModalScreen[CopyChoice | None]):
         if choice:
             self.dismiss(choice)
         else:
-            self.notify("not available here", severity="warning", markup=False)
+            word = next(key.word for key in self.KEYS if key.id == f"copy.{name}")
+            self.notify(f"this selection has no {word}: choose a line of the list", severity="warning", markup=False)
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.dismiss(self.found[message.view.cursor])

@@ -19,6 +19,7 @@ from workbench.send.loop import (
     refusal_result,
 )
 from workbench.tui.models.continuing import Offer, Pending, StepRecord
+from workbench.views import count
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
@@ -92,7 +93,8 @@ def pending(loop: ConversationLoop, settings: StepSettings, recording: RecordedR
     found = recording.of(step.call, index)
     if found:
         how = "the same id" if found.is_same_id else "the same arguments"
-        others = f"; {found.others} others differ" if found.others else ""
+        verb = "differs" if found.others == 1 else "differ"
+        others = f"; {count(found.others, 'other recorded result')} {verb}" if found.others else ""
         recorded = Offer(found.result, f"as recorded in exchange {found.exchange + 1} ({how}{others})")
         offers.insert(1 if step.refusal else 0, recorded)
     return Pending(step, tuple(offers) if step.refusal or found else ())

@@ -72,7 +72,9 @@ class RequestEditor:
             return None
         if state.ask is None or self.screen.sent_request:
             self.screen.say(
-                "only the pending request can be changed" if state.ask else "the sample has ended · u: undo"
+                "only the pending request can be changed"
+                if state.ask
+                else "the sample has ended: no request is pending to be changed · u: undo"
             )
             return None
         if state.studied is None or row is None:
