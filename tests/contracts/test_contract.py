@@ -248,7 +248,7 @@ CHOSEN = [
     (
         (None, "kimi-k2-instruct", "openai-chat"),
         "kimi:platform",
-        "from model name kimi-k2-instruct; platform, the platform API",
+        "from model name kimi-k2-instruct; variant platform, the platform API",
     ),
     (
         ("https://openrouter.ai/api/v1/chat/completions", "anthropic/claude-sonnet-4.5", "openai-chat"),
@@ -259,26 +259,38 @@ CHOSEN = [
     ((f"{GOOGLE}/models/gemini-2.5-pro:generateContent", None, "gemini"), "gemini", "from host"),
     ((None, "gemini-3-pro", "openai-chat"), GENERIC, "but the contract of gemini does not cover"),
     (("https://api.openai.com/v1/responses", "gpt-5", "openai-responses"), "openai", "from host"),
-    ((None, "claude-opus-5-5", "anthropic-messages"), "anthropic:bound", "bound by the model name"),
+    ((None, "claude-opus-5-5", "anthropic-messages"), "anthropic:bound", "variant bound, recognised by the model name"),
     ((None, "anthropic/claude-sonnet-4.5", "openai-chat"), GENERIC, "but the contract of anthropic does not cover"),
     ((None, "minimax-m2", "anthropic-messages"), "minimax:text", "from model name minimax-m2"),
     ((None, "glm-5", "anthropic-messages"), "glm:standard", "from model name glm-5"),
-    (("https://api.z.ai/api/coding/paas/v4/chat/completions", "glm-5", "openai-chat"), "glm:coding", "by its URL"),
-    (("https://api.deepseek.com/beta/chat/completions", None, "openai-chat"), "deepseek:beta", "beta by its URL"),
+    (
+        ("https://api.z.ai/api/coding/paas/v4/chat/completions", "glm-5", "openai-chat"),
+        "glm:coding",
+        "recognised by the URL",
+    ),
+    (
+        ("https://api.deepseek.com/beta/chat/completions", None, "openai-chat"),
+        "deepseek:beta",
+        "variant beta, recognised by the URL",
+    ),
     ((None, "qwen3-max", "openai-chat"), "qwen:standard", "from model name"),
     ((None, "Qwen/Qwen3-8B", "openai-chat"), GENERIC, "no contract matches"),
     ((None, "devstral-2512", "openai-chat"), "mistral", "from model name devstral-2512"),
-    ((DEEPSEEK, "deepseek-v4-pro", "openai-chat"), "deepseek:v4", "v4 by the model name deepseek-v4-pro"),
+    (
+        (DEEPSEEK, "deepseek-v4-pro", "openai-chat"),
+        "deepseek:v4",
+        "variant v4, recognised by the model name deepseek-v4-pro",
+    ),
     ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current version"),
     (
         (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-v4-flash"),
         "deepseek:v4",
-        "the response says deepseek-v4-",
+        "the response names the model deepseek-v4-",
     ),
     (
         (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-reasoner"),
         "deepseek:v3.2",
-        "the response says deepseek-r",
+        "the response names the model deepseek-r",
     ),
     (
         ("https://api.deepseek.com/anthropic/v1/messages", "claude-x", "anthropic-messages"),
@@ -392,7 +404,10 @@ def test_own_contracts_join_and_stand_in(own: Path):
     assert {"small", "openai", "anthropic"} < set(contracts.names())
     assert contracts.names()[-1] == "generic"
     chosen, how = choose(Clues(model="small-2"), "openai-chat")
-    assert (chosen.label, how) == ("small:new", "from model name small-2; new by the model name small-2")
+    assert (chosen.label, how) == (
+        "small:new",
+        "from model name small-2; variant new, recognised by the model name small-2",
+    )
     assert contracts.get("openai").title == "Small"
 
 

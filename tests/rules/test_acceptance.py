@@ -115,7 +115,7 @@ def test_the_note_keeps_the_place_the_fact_its_source_and_who_accepted_it() -> N
     )
     assert error.check
     assert (against.source, against.date) == (error.check.source, error.check.date)
-    assert note.message.startswith("api.anthropic.com accepted this (status 200), and anthropic should refuse this")
+    assert note.message.startswith("api.anthropic.com accepted this (status 200), but anthropic should refuse this")
     assert error.message in note.message
     assert note.refusal == ""
 

@@ -86,7 +86,7 @@ def test_the_compaction_that_cut_the_result_says_how_much_it_cut():
     cut = [GO, turn(use(2)), turn(use(3)), result(3)]
     (finding,) = found("closure.missing-result", *WHOLE, third, exchange(4, ANTHROPIC, cut))
     assert finding.origin.exchange == 3
-    assert "exchange 3 still had its result" in finding.origin.words
+    assert "exchange 3 still had the result" in finding.origin.words
     assert "shortened from 6 to 4 messages" in finding.origin.words
 
 

@@ -17,14 +17,14 @@ CUTS = [
         "the call",
         [RESULT, DONE],
         "closure.orphan-result",
-        "the call was received in exchange 1, and this request no longer contains it"
+        "the call was received in exchange 1, but this request no longer contains it"
         ": the history was shortened from 3 to 2",
     ),
     (
         "the result",
         [GO, MADE, MORE],
         "closure.missing-result",
-        "exchange 2 still had its result, and this request does",
+        "exchange 2 still had the result, but this request does",
     ),
     ("the reasoning", [GO, BARE, RESULT, DONE, MORE], "reasoning.missing", "exchange 2 still sent it"),
 ]

@@ -283,7 +283,7 @@ def _new_finding(
     place = _better_place(case, match.rule, error, place)
     absent = _absent(case, match.rule, ids)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
-    how = f", it names {quote(place.how, 80)}" if place and place.how else ""
+    how = f" and names {quote(place.how, 80)}" if place and place.how else ""
     what = _in_words(refusal) if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
     message = f"the provider refused this with status {case.status}{how}: {what}"
     if absent:

@@ -33,7 +33,7 @@ def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:
     known = id_places(messages)
     turns = (n for call_id in call_ids for n in known.with_call(call_id, len(messages)))
     if any(any(True for _ in messages[n].reasoning()) for n in turns):
-        return f"exchange {last.index + 1} still sent it{_cut(case, last)}"
+        return f"exchange {last.index + 1} still sent this reasoning{_cut(case, last)}"
     return ""
 
 

@@ -184,7 +184,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
             reported |= set(range(start, stop))
             if not is_told(case, last):
                 yield _loop(case, history[start:stop], period, times)
-    for is_varied, what in ((False, "of {name} "), (True, "")):
+    for is_varied in (False, True):
         for start, stop in _runs([_shared_failure(s, is_varied=is_varied) for s in history], 1):
             run = history[start:stop]
             turns = len({step.turn for step in run})
@@ -192,7 +192,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
                 continue
             reported |= set(range(start, stop))
             if not is_told(case, run[-1]):
-                yield _repetition_finding(case, run, what.format(name=quote(run[-1].call.name, 60)))
+                yield _repetition_finding(case, run, is_varied=is_varied)
 
 
 def _same_outcome(step: PastCall) -> str:
@@ -240,14 +240,15 @@ def _least_varied(last: PastCall, *, is_varied: bool) -> int:
     return FAILING if is_explained and not is_varied else FLAILING
 
 
-def _repetition_finding(case: RuleContext, run: Sequence[PastCall], what: str) -> Finding:
+def _repetition_finding(case: RuleContext, run: Sequence[PastCall], *, is_varied: bool) -> Finding:
     last = run[-1]
-    how = (
-        ("end in the same error; repeating them does not help")
+    calls = f"{len(run)} calls" if is_varied else f"{len(run)} calls to {quote(last.call.name, 60)}"
+    message = (
+        f"{calls} in a row end in the same error; repeating them does not help"
         if last.is_failed
-        else "return nothing, with any arguments"
+        else f"{calls} in a row return nothing, with any arguments"
     )
-    finding = case.at(LOOP, last.ref, f"{len(run)} calls {what}in a row {how}", evidence=quote(last.outcome))
+    finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])
 
 

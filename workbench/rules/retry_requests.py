@@ -173,7 +173,7 @@ def _repeated_request(case: RuleContext, last: _AttemptOutcome) -> Iterator[Find
         first = case.earlier.exchanges[-same + 1]
         message = f"the same request is sent for the {_ordinal(same)} time; the previous one got {last.end}"
         if last.kind == "refused":
-            message += "; expect the same for this one"
+            message += "; expect the same response again"
         yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
 
 

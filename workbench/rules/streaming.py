@@ -23,7 +23,10 @@ INDEX = Rule(
     "stream.index", ERROR, "The index of a delta is missing, reused or was never opened.", breaks=Breaks.CONVERSATION
 )
 ID = Rule(
-    "stream.id", ERROR, "The call id changes or repeats in a way that breaks joining.", breaks=Breaks.CONVERSATION
+    "stream.id",
+    ERROR,
+    "The call id changes or repeats, so that clients join the deltas incorrectly.",
+    breaks=Breaks.CONVERSATION,
 )
 NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.", breaks=Breaks.CONVERSATION)
 FINISH = Rule(

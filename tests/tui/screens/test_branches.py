@@ -45,6 +45,6 @@ async def test_a_tree_of_nothing_says_how_it_begins() -> None:
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and tree(driver).branches)
         assert "no edits yet" in driver.text and "as recorded" in driver.text
         await driver.press("u")
-        await until(driver.pilot, lambda: "current: the recorded request" in driver.text)
+        await until(driver.pilot, lambda: "nothing to undo: the current node is the recorded request" in driver.text)
         await driver.press("tab", "tab", "tab", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))

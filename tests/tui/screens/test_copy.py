@@ -86,7 +86,7 @@ async def test_what_is_not_there_is_said_and_the_menu_stays() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("3", "y", "h")
         assert isinstance(driver.app.screen, CopyScreen)
-        assert "not available here" in driver.text
+        assert "this selection has no header: choose a line of the list" in driver.text
         await driver.press("escape")
         assert driver.focused == "ir"
         assert driver.app.clipboard == ""

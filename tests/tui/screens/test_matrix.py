@@ -115,12 +115,12 @@ async def test_those_that_accept_are_one_row_until_they_are_asked_for() -> None:
     async with showing(broken("anthropic-thinking-trimmed")) as driver:
         screen = await matrix_of(driver)
         await driver.press("G")
-        assert "others accept" in driver.text and "accepted by these contracts" in driver.text
+        assert "other contracts accept" in driver.text and "accepted by these contracts" in driver.text
         accepting = screen.order.accepting
         await driver.press("e")
         assert "enter: list these contracts" in driver.text
         await driver.press("enter")
-        assert screen.cursor_number() == accepting[0] and "others accept" not in driver.text
+        assert screen.cursor_number() == accepting[0] and "other contracts accept" not in driver.text
         assert len(screen.order.rows) == len(screen.worklist.subjects or ())
 
 

@@ -303,7 +303,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
         if names := _lost_names(outer.meta, inner.meta):
-            text = f"_meta loses {', '.join(map(quote, names))}: {by}"
+            text = f"{', '.join(map(quote, names))} of _meta is missing: {by}"
             yield make(decoded, ARGS_CHANGED, REQUEST, "/params", text, severity=INFO)
     if inner.state != "answered" or outer.state != "answered":
         return
@@ -314,7 +314,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
     if missing := _lost_names(inner.result.get("_meta"), outer.result.get("_meta")):
-        text = f"_meta loses {', '.join(map(quote, missing))}, missing from {where}"
+        text = f"{', '.join(map(quote, missing))} of _meta is missing from {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
@@ -337,8 +337,8 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     hints = entry.get("annotations")
     is_safe = member(hints, "idempotentHint") is True or member(hints, "readOnlyHint") is True
     first = before.carried.exchange + 1
-    ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no response in time")
-    text = f"exchange {first} had already run the call from exchange {before.exchange + 1}, and {ended}"
+    ended = {"answered": "got a result", "refused": "got an error"}.get(before.carried.state, "got no response in time")
+    text = f"the call from exchange {before.exchange + 1} was already sent in exchange {first}, which {ended}"
     hint = "the tool is declared safe to repeat" if is_safe else "the tool is not declared safe to repeat"
     evidence = "; ".join(filter(None, (hint, how)))
     return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)
@@ -425,7 +425,7 @@ def of_uncalled(
         one = uncalled.get(result.result.tool_call_id)
         if one and (other := others.in_place_of(one, result.result)):
             text = f"this is the result of {quote(other.tool)} in exchange {other.exchange + 1}"
-            hint = f"{text}; the call in exchange {one.exchange + 1} is of {quote(one.call.name)}"
+            hint = f"{text}; the call in exchange {one.exchange + 1} is to {quote(one.call.name)}"
             yield make(decoded, WRONG_CALL, REQUEST, result.pointer, hint, severity=WARNING)
             continue
         server = next((s for s, tool in listed if is_named(one.call.name, tool)), "") if one else ""

@@ -69,8 +69,8 @@ class Endpoints:
             return
         self._journal.put(self._named, _place(stated), _Endpoint(decoded.index, own.path))
         if (host := urls.split_url(stated).netloc).lower() != own.netloc.lower():
-            text = f"the event endpoint names the host {quote(host)}, but the stream is of {quote(own.netloc)}"
-            yield make(decoded, HTTP, RESPONSE, "", f"{text}: clients refuse an address of another origin")
+            text = f"the event endpoint names the host {quote(host)}, but the stream is at {quote(own.netloc)}"
+            yield make(decoded, HTTP, RESPONSE, "", f"{text}: clients refuse an address on a different origin")
 
 
 def _place(url: str) -> tuple[str, str]:

@@ -287,7 +287,7 @@ def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
         text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read only the type message"
         yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
     if again := _again(repr(message.get("id")) for _, message in event_messages(decoded) if "method" not in message):
-        text = f"the stream has two responses with the id {again}: a client reads one of them only"
+        text = f"the stream has two responses with the id {again}: a client reads only one of them"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
     if twice := _again(event.id for event in decoded.events if event.id):
         text = f"two events of the stream have the id {quote(twice)}: a client cannot resume after one of them"

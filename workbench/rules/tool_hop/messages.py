@@ -195,7 +195,7 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type:
         text = f"{name} is a data URL: it must contain only base64, without the type before it"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif _OF_URLS.search(data):
-        text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse it, or decode other bytes"
+        text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse it, or decode wrong bytes"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif head is None:
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))

@@ -52,7 +52,7 @@ def schema_changes(listed: JsonValue, declared: JsonValue) -> list[SchemaChange]
         return []
     for name in ("$defs", "definitions"):
         if name in listed and name not in declared and f"#/{name}/" in repr(declared):
-            return [SchemaChange("", f"{name} is missing, and a $ref still points to it", keyword=name)]
+            return [SchemaChange("", f"{name} is missing, but a $ref still points to it", keyword=name)]
     found = list(_Nodes(listed, declared).compare(listed, declared, "", 0))
     return sorted(found, key=lambda change: change.severity is INFO)
 
@@ -213,7 +213,7 @@ def _of_description(before: JsonValue, now: JsonValue, at: str) -> Iterator[Sche
     if at and isinstance(before, str) and before.strip() and not isinstance(now, str):
         yield SchemaChange(at, "its description is missing", INFO)
     elif at and isinstance(before, str) and isinstance(now, str) and before.strip() not in now:
-        yield SchemaChange(f"{at}/description", "its description is cut or another", INFO)
+        yield SchemaChange(f"{at}/description", "its description was truncated or replaced", INFO)
 
 
 def _text_of(value: JsonValue) -> str:

@@ -105,7 +105,7 @@ def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterato
     stated_url, refused = metadata
     response, url = decoded.exchange.response, url_of(decoded.exchange)
     if stated_url and _RESOURCE in url and url != stated_url:
-        text = f"the server named {quote(stated_url)} in WWW-Authenticate, but the client fetches another URL"
+        text = f"the server named {quote(stated_url)} in WWW-Authenticate, but the client fetches a different URL"
         yield make(decoded, AUTH, REQUEST, "", text, quote(url), INFO)
     if response is None or response.status != 200:
         if response is not None and url == stated_url:

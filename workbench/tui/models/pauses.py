@@ -44,8 +44,8 @@ class PausedSide(NamedTuple):
         recorder: socket of the recorder that paused it.
         id: id of the pause at that recorder.
         exchange: id of the exchange in the session.
-        since, times_out_at: seconds since the epoch; ``times_out_at`` is None if the client's timeout is unknown.
-        timeout: seconds the client waits; ``timeout_from`` is the source of that number.
+        since, times_out_at: seconds since the epoch; ``times_out_at`` is None if client timeout unknown.
+        timeout: seconds client waits; ``timeout_from`` is the source of that number.
         size: number of bytes received, ``sent`` of them passed on already.
         deeds: possible decisions: ``continue``, ``edit``, ``answer``, ``drop``.
         answered_by: what can respond: ``"simulator"``, or ``"recording"`` for a call of a tool server.
@@ -132,12 +132,12 @@ def clock(seconds: float) -> str:
 def patience(paused_side: PausedSide, now: float) -> Span:
     """Remaining time of the client."""
     if paused_side.times_out_at is None:
-        return Span("the client's timeout is unknown", "muted")
+        return Span("client timeout unknown", "muted")
     seconds = paused_side.times_out_at - now
     if seconds < 0:
-        return Span(f"✗ the client's timeout expired {clock(-seconds)} ago", "error")
+        return Span(f"✗ client timeout expired {clock(-seconds)} ago", "error")
     return Span(
-        f"{'! ' if seconds < SHORT else ''}the client waits {clock(seconds)} longer",
+        f"{'! ' if seconds < SHORT else ''}client waits {clock(seconds)} longer",
         "error" if seconds < SHORT else "warning",
     )
 
