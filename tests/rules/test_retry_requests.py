@@ -47,7 +47,7 @@ def test_it_is_said_how_often_and_why():
     *_, (_, pointer, message, evidence) = loops(*[(BODY, ERROR, 400)] * 3)
     assert (
         message
-        == "the same request is sent for the 3rd time; the previous one got status 400; expect the same for this one"
+        == "the same request is sent for the 3rd time; the previous one got status 400; expect the same response again"
     )
     assert (pointer, evidence) == ("", "since exchange 1")
 

@@ -26,7 +26,7 @@ CUTS = [
         "closure.missing-result",
         "exchange 2 still had the result, but this request does",
     ),
-    ("the reasoning", [GO, BARE, RESULT, DONE, MORE], "reasoning.missing", "exchange 2 still sent it"),
+    ("the reasoning", [GO, BARE, RESULT, DONE, MORE], "reasoning.missing", "exchange 2 still sent this reasoning"),
 ]
 
 

@@ -303,7 +303,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
         if names := _lost_names(outer.meta, inner.meta):
-            text = f"{', '.join(map(quote, names))} of _meta is missing: {by}"
+            text = f"_meta lacks {', '.join(map(quote, names))}: {by}"
             yield make(decoded, ARGS_CHANGED, REQUEST, "/params", text, severity=INFO)
     if inner.state != "answered" or outer.state != "answered":
         return
@@ -314,7 +314,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
     if missing := _lost_names(inner.result.get("_meta"), outer.result.get("_meta")):
-        text = f"{', '.join(map(quote, missing))} of _meta is missing from {where}"
+        text = f"_meta has {', '.join(map(quote, missing))}, but not in {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"

@@ -41,5 +41,5 @@ def _of_failure(decoded: DecodedExchange, name: JsonValue, result: JsonValue, sc
         how = "clients that also check failed results show this instead of the error"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)
     elif structured is not None and member(schema, "required"):
-        text = "the result is marked as an error, but its structuredContent matches the outputSchema, as that of a success does"
+        text = "the result is marked as an error, but its structuredContent matches the outputSchema"
         yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, severity=INFO)
