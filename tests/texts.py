@@ -75,7 +75,7 @@ PHRASES: dict[str, str] = {
     r"in place of\b": "instead of",
     r"another (?:order|form|format|type|value|status|shape|encoding|spelling|code)\b": "a different",
     r"rightly\b": "correctly",
-    r", and the client did not|, and (?:this request|the (?:client|gateway|request|server)) (?:no longer|did not|never)\b": "but",
+    r", and the client did not|, and (?:this|the) (?:gateway|request|server) (?:no longer|did not|never)\b": "but",
     r"; again:": "; press again to …",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
