@@ -34,7 +34,7 @@ MEANINGS: Mapping[str, str] = {
     Consequence.ACCEPTED.value: "it is accepted",
     TYPED: "no fact; the official types of the provider have it",
     UNTYPED: "no fact; the official types of the provider do not have it",
-    PASSED_ON: "no fact; this gateway forwards it, and the provider of the model may refuse it",
+    PASSED_ON: "no fact; this gateway forwards it, but the provider of the model may refuse it",
     UNKNOWN: "unknown: no fact, and the provider has no official types",
 }
 """Outcome → its meaning, in the words of the tables."""
