@@ -201,8 +201,8 @@ _FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("its HTML was decoded", html.unescape),
     ("it was encoded for a URL", quote),
     ("its control sequences were removed", lambda text: _ESCAPES.sub("", text)),
-    ("its characters were composed otherwise", lambda text: normalize("NFC", text)),
-    ("its characters were composed otherwise", lambda text: normalize("NFD", text)),
+    ("its Unicode normalisation was changed", lambda text: normalize("NFC", text)),
+    ("its Unicode normalisation was changed", lambda text: normalize("NFD", text)),
     ("it was encoded as base64", lambda text: b64encode(text.encode("utf-8", "replace")).decode()),
 )
 """What a client may have made of a text, in words, and how."""

@@ -332,7 +332,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, tapped: Seq
     for line in translation.change_lines(summary, args.spoken):
         _say(line)
     if args.mcp and tapped and not with_servers:
-        _say(f"0 exchanges with MCP servers: the client started none of {', '.join(tapped)} as it was told to")
+        _say(f"0 exchanges with MCP servers: the client started none of {', '.join(tapped)} as this run configured it")
     if with_servers:
         _say(f"{count} with the model{'' if summary['exchanges'] else hint}")
         _say(f"{_output.number(with_servers, 'exchange')} with MCP servers")

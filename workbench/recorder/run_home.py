@@ -223,7 +223,7 @@ class _HandBack:
         """What the person should know, a line each."""
         where = self._notes.folder
         if is_late and self._copies:
-            yield f"files of an earlier run are where they belong now: {_list_of(self._copies)}"
+            yield f"files of an earlier run were copied to where they belong: {_list_of(self._copies)}"
         if self.remains:
             rest = _list_of([f"{key} ({why})" for key, why in self.remains.items()])
             yield f"not copied to {where}, but kept in {self._home} until you remove it: {rest}"

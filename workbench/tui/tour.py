@@ -54,7 +54,7 @@ STEPS = (
     TourStep("session.story", "See the whole session from top to bottom, and over time", ("StoryScreen",)),
     TourStep("pane.open", "The break is under the cursor. Each line can be opened in the panes"),
     TourStep("session.repairs", "See the repairs of the finding and what each one changes", ("RepairsScreen",)),
-    TourStep("repairs.apply", "Apply the repair: it creates a branch, the recording is not changed", ("EditScreen",)),
+    TourStep("repairs.apply", "Apply the repair: it creates a branch; the recording is not changed", ("EditScreen",)),
     TourStep("edit.send", "The contract accepts the request now. Send it", ("TargetScreen", "SendScreen")),
     TourStep("pane.open", "The first target is a simulator that refuses what the provider refuses", ("SendScreen",)),
     TourStep("pane.open", "This is what will be sent, byte for byte. Send it", ("AnswerScreen",)),

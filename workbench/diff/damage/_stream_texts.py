@@ -292,7 +292,7 @@ class StreamDelay(NamedTuple):
         """Description for people."""
         arrivals, deliveries = self.arrivals
         if self.is_late and deliveries > 1:
-            return f"received over {self.spread:.2f} s, and nothing was forwarded until the end"
+            return f"received over {self.spread:.2f} s, but nothing was forwarded until the end"
         return f"received in {arrivals:,} chunks over {self.spread:.2f} s, forwarded in {deliveries:,}"
 
 

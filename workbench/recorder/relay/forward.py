@@ -49,7 +49,7 @@ from workbench.wire.http1 import (
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 _EXTENSIONS = b"sec-websocket-extensions"
-IGNORED_UPGRADE = "the client asks to switch to {}; only WebSockets are passed on, so this was sent as HTTP/1.1"
+IGNORED_UPGRADE = "the client asks to switch to {}; only WebSockets are forwarded, so this was sent as HTTP/1.1"
 """Note on a request; a server may ignore the wish, too, and clients have to expect that (RFC 9110 7.8)."""
 
 _HUNG_UP = "the upstream closed the connection before its response was complete"

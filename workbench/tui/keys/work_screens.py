@@ -194,12 +194,24 @@ SESSION = (
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, or the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "show only the focused pane; press again to restore", 8),
     Key("session.filter", "&", "filter", "filter", "filter the exchanges: tool:bash status:4xx text~word", 9),
-    Key("session.mark", "space", "mark", "mark", "mark the selection or, in Exchanges, the exchange; again to unmark"),
+    Key(
+        "session.mark",
+        "space",
+        "mark",
+        "mark",
+        "mark the selection or, in Exchanges, the exchange; press again to unmark",
+    ),
     Key("session.next-mark", "'", "next_mark", "next mark", "next mark or note"),
     Key("session.note", "a", "note", "note", "write or edit a note on the selection"),
     Key("session.search", "/", "search", "search", "search all panes, the focused one first", 6),
     Key("session.jump", "#", "jump", "go to", "go to an exchange, a message, an event, a byte, a pointer or an id"),
-    Key("session.leave", "escape", "leave", "back", "end search, zoom or inspection, go to the findings, then back"),
+    Key(
+        "session.leave",
+        "escape",
+        "leave",
+        "back",
+        "end the search, zoom or inspection; else go to the findings, then back",
+    ),
     Key("session.back", "q", "back", "back", "go back to the previous screen, else to Home", 4),
 )
 

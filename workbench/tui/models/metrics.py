@@ -325,7 +325,7 @@ def _about_turn(turn: TurnCost, width: int) -> Iterator[Line]:
     tokens = _tokens(turn)
     yield from _parts(ChartRow("", tokens, turn.cache_read), width)
     if turn.reasoning:
-        yield line(Span(f"  of the output {turn.reasoning:,} are reasoning", "muted"))
+        yield line(Span(f"  {turn.reasoning:,} tokens of the output are reasoning", "muted"))
     if turn.cache_read or turn.cache_write:
         words = f"  read from the cache {turn.cache_read:,} · written to the cache {turn.cache_write:,}"
         yield line(Span(words, "strong"))

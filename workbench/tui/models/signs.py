@@ -41,7 +41,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "check": ("= check", "info", "arguments that you still have to check locally"),
     "same": ("= same", "muted", "both sides are the same"),
     "differing": ("≠ differs", "warning", "they differ; + only in new, - only in original"),
-    "branch": ("├─└ branch", "muted", "made from the node that it hangs on"),
+    "branch": ("├─└ branch", "muted", "made from the node to which its line leads"),
     "mark": ("⚑ mark", "accent", "marked by you; ✎ with a note"),
     "system": ("▓ system", "role", "metrics: tokens of the system prompt"),
     "overhead": ("░ overhead", "warning", "metrics: added by the provider for declared tools"),

@@ -22,7 +22,7 @@ from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import in_words
-from workbench.views import Line, Span, line, wrap
+from workbench.views import Line, Span, count, line, wrap
 
 MOST = 200_000
 """Characters kept of a pasted text: the lookup reads no more."""
@@ -157,7 +157,8 @@ class ErrorTextScreen(ModalScreen[None]):
             return line(Span(f" {matches.EMPTY}", "muted"))
         if not pane.known:
             return line(Span(" ? not recognised", "warning strong"))
-        others = f"; {len(pane.known) - 1} less likely, below" if len(pane.known) > 1 else ""
+        more = len(pane.known) - 1
+        others = f"; {count(more, 'less likely rule')} below" if more else ""
         return line(Span(f" ✓ {pane.known[0].rule}", "ok strong"), Span(others, "muted"))
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:

@@ -110,7 +110,7 @@ class SurveyScreen(Screen[None]):
             self.query_one("#columns", Bar).show([line(Span(title, "strong"))])
             root = str(self.found.commit.about["root"])
             self.name_room = surveys.name_room(self.places, root, self.listing.text_width)
-            self.listing.show(len(self.places), self._place_line, "reading the places …")
+            self.listing.show(len(self.places), self._place_line, "reading where the failures are …")
         self._show_below()
 
     def _group_line(self, item: int) -> Line:

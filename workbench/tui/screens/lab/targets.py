@@ -126,7 +126,7 @@ class LabTargets:
 
         column = self.screen.column
         if column is None or not column.subject.target.is_simulator:
-            self.screen.say("only the model of a simulator has dials")
+            self.screen.say("only the model of a simulator has settings (dials)")
             return
         hint = "as for workbench simulate: parallel=2 calls=hermes"
 
