@@ -5,11 +5,13 @@ Written after published descriptions before the importers were tried on them: at
 
 from __future__ import annotations
 
+import base64
 import csv
 import gzip
 import io
 import json
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import zstandard
@@ -21,6 +23,7 @@ from tests.formats.importers.store_samples import (
     BATCH_REQUEST,
     BEDROCK,
     BEDROCK_LOG,
+    CALL,
     CHAT,
     CLAUDE,
     CLAUDE_ANSWER,
@@ -134,6 +137,60 @@ _TABLE_COLUMNS = [
 ]
 
 DATADOG_CALL = {"name": "read_file", "arguments": {"path": "a.txt"}, "tool_id": "call_7", "type": "function"}
+
+
+def _event(kind: str, **members: Any) -> dict[str, Any]:
+    body = {"id": "g1", "traceId": "t1", "name": "chat", **members}
+    return {"id": kind, "timestamp": "2026-09-21T14:13:20Z", "type": kind, "body": body}
+
+
+def _value(value: Any) -> dict[str, Any]:
+    """A value as OTLP has it."""
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": _value(inner)} for key, inner in value.items()]}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_value(inner) for inner in value]}}
+    return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
+
+
+def _otlp_logs(*events: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    about = {"timeUnixNano": "1790000000100000000", "traceId": "5b8efff798038103", "spanId": "eee19b7ec3c1b174"}
+    records = [{**about, "eventName": name, "body": _value(members)} for name, members in events]
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"scope": {}, "logRecords": records}]}]}
+
+
+def _base64(value: str) -> str:
+    return base64.b64encode(value.encode()).decode()
+
+
+def _capture(encoding: str, encode: Callable[[str], str]) -> dict[str, Any]:
+    def side(mode: str, value: Any) -> dict[str, str]:
+        about = {"observedContentType": "application/json", "mode": mode}
+        return {**about, "data": encode(text(value)), "encoding": encoding}
+
+    sides = {"endpointInput": side("INPUT", CHAT), "endpointOutput": side("OUTPUT", ANSWER)}
+    return {"captureData": sides, "eventMetadata": {"eventId": encoding}, "eventVersion": "0"}
+
+
+AI_SDK = {
+    "ai.operationId": "ai.generateText.doGenerate",
+    "gen_ai.system": "openai.chat",
+    "gen_ai.request.model": "gpt-4.1",
+    "ai.prompt.messages": text(
+        [
+            {"role": "user", "content": [{"type": "text", "text": "What is in a.txt?"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool-call", "toolCallId": "call_7", "toolName": "read_file", "input": {"path": "a.txt"}}
+                ],
+            },
+            {"role": "user", "content": [{"type": "text", "text": "Well?"}]},
+        ]
+    ),
+    "ai.prompt.tools": text([text({"name": "read_file", "inputSchema": TOOL["function"]["parameters"]})]),  # type: ignore[index]
+    "ai.response.text": "I do not know.",
+}
 
 VARIANTS: dict[str, Sample] = {
     "mlflow-trace.json": Sample(
@@ -512,6 +569,126 @@ VARIANTS: dict[str, Sample] = {
         "batch file",
         "cloud.google.com, batch prediction from Cloud Storage (request, status, response, processed_time)",
         lines({"status": "", "processed_time": "2026-09-21T14:13:21Z", "request": GEMINI, "response": GEMINI_ANSWER}),
+        fidelity="re-serialised",
+    ),
+    # written after published descriptions before they were tried, with 27 more: at first 22 of 36 were read right
+    "langfuse-events.json": Sample(
+        "recorded exchanges",
+        "api.reference.langfuse.com, POST /api/public/ingestion: events as the server keeps them in blob storage",
+        one(
+            [
+                _event("generation-create", model="gpt-4.1", input={"messages": MESSAGES, "tools": [TOOL]}),
+                _event("generation-update", output={"role": "assistant", "content": "I do not know."}),
+            ]
+        ),
+    ),
+    "apim-gateway.json": Sample(
+        "recorded exchanges",
+        "learn.microsoft.com/azure/azure-monitor/reference/tables/apimanagementgatewaylogs (bodies in the diagnostic)",
+        lines(
+            {
+                "category": "GatewayLogs",
+                "correlationId": "c-5",
+                "time": "2026-09-21T14:13:20Z",
+                "resourceId": "/SUBSCRIPTIONS/1",
+                "properties": {
+                    "method": "POST",
+                    "url": "https://gateway.example/openai/deployments/gpt-4.1/chat/completions",
+                    "responseCode": 200,
+                    "responseSize": 900,
+                    "backendUrl": "https://one.openai.azure.com/openai/deployments/gpt-4.1/chat/completions",
+                    "requestBody": text(CHAT),
+                    "responseBody": text(ANSWER),
+                },
+            }
+        ),
+        fidelity="exact bytes",
+    ),
+    "otlp-logs.json": Sample(
+        "OpenTelemetry spans",
+        "opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events (the logs signal alone, without spans)",
+        one(_otlp_logs(("gen_ai.client.inference.operation.details", GENAI))),
+    ),
+    "otlp-log-messages.json": Sample(
+        "OpenTelemetry spans",
+        "open-telemetry/semantic-conventions v1.36.0, docs/gen-ai/gen-ai-events.md (one log record a message)",
+        one(
+            _otlp_logs(
+                ("gen_ai.user.message", {"content": "What is in a.txt?"}),
+                ("gen_ai.assistant.message", {"tool_calls": [CALL]}),
+                ("gen_ai.user.message", {"content": "Well?"}),
+                ("gen_ai.choice", {"index": 0, "message": {"content": "I do not know."}, "finish_reason": "stop"}),
+            )
+        ),
+    ),
+    "otlp-ai-sdk.json": Sample(
+        "OpenTelemetry spans", "ai-sdk.dev/docs/ai-sdk-core/telemetry, ai.generateText.doGenerate", one(otlp(AI_SDK))
+    ),
+    "otlp-no-content.json": Sample(
+        "OpenTelemetry spans",
+        "opentelemetry.io/docs/specs/semconv/gen-ai (content capture is off by default)",
+        one(otlp({"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4.1"})),
+        1,
+        "sampled",
+        NOTHING,
+        "content capture was off",
+    ),
+    "datadog-export.json": Sample(
+        "recorded exchanges",
+        "docs.datadoghq.com/llm_observability/evaluations/export_api (a page of spans, tools with a bare schema)",
+        one(
+            {
+                "data": [
+                    {
+                        "id": "1",
+                        "type": "span",
+                        "attributes": {
+                            "span_kind": "llm",
+                            "model_name": "gpt-4.1",
+                            "input": {
+                                "messages": [
+                                    MESSAGES[0],
+                                    {"role": "assistant", "tool_calls": [DATADOG_CALL]},
+                                    MESSAGES[2],
+                                ]
+                            },
+                            "output": {"messages": [{"role": "assistant", "content": "I do not know."}]},
+                            "tool_definitions": [{"name": "read_file", "schema": TOOL["function"]["parameters"]}],  # type: ignore[index]
+                        },
+                    }
+                ]
+            }
+        ),
+    ),
+    "braintrust.json": Sample(
+        "recorded exchanges",
+        "braintrust.dev/docs/api-reference, GET /v1/project_logs/{id}/fetch (tools in the metadata)",
+        one(
+            {
+                "events": [
+                    {"id": "a", "span_attributes": {"type": "task"}, "input": "x", "output": "y"},
+                    {
+                        "id": "b",
+                        "span_attributes": {"type": "llm"},
+                        "input": MESSAGES,
+                        "output": ANSWER["choices"],
+                        "metadata": {"model": "gpt-4.1", "tools": [TOOL]},
+                    },
+                ]
+            }
+        ),
+    ),
+    "sagemaker.jsonl": Sample(
+        "JSON Lines",
+        "docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture.html (encodings JSON and BASE64)",
+        lines(_capture("JSON", str), _capture("BASE64", _base64)),
+        2,
+        "exact bytes",
+    ),
+    "vertex.csv": Sample(
+        "recorded exchanges",
+        "cloud.google.com/vertex-ai, request-response logging: rows of the BigQuery table",
+        _csv({"endpoint": "e", "request_id": "1", "full_request": text(GEMINI), "full_response": text(GEMINI_ANSWER)}),
         fidelity="re-serialised",
     ),
 }

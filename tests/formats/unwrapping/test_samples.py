@@ -83,6 +83,7 @@ READ = {
 }
 
 REFUSED = {
+    "access-log": "the access log of a server",
     "csv": "comma-separated values",
     "curl-file": "the body is in the file payload.json",
     "curl-var-body": "the body is in $BODY",

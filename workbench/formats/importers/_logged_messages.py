@@ -17,6 +17,7 @@ LACKS = ("system", "tools", "parameters", "headers", "streaming")
 PUT_TOGETHER = "reconstructed from logged messages; not the original bytes"
 
 _PARAMETERS = ("modelparameters", "invocationparams", "optionalparams", "modelkwargs")
+_TOOLS = ("tools", "tooldefinitions")
 _ROLES = {
     "human": "user",
     "humanmessage": "user",
@@ -223,11 +224,19 @@ def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     found = mapping(first(beside, _PARAMETERS))
-    tools = beside.get("tools")
+    tools = first(beside, _TOOLS) or mapping(beside.get("metadata")).get("tools")
     return {
         **{k: v for k, v in found.items() if v is not None},
-        **({"tools": tools} if isinstance(tools, list) else {}),
+        **({"tools": [_tool(tool) for tool in tools]} if isinstance(tools, list) and tools else {}),
     }
+
+
+def _tool(tool: JsonValue) -> JsonValue:
+    """A tool in Chat Completions; converted if it has a bare schema, as in Datadog's LLM spans."""
+    if not isinstance(tool, dict) or "name" not in tool or "schema" not in tool:
+        return tool
+    rest = {key: value for key, value in tool.items() if key in ("name", "description") and value is not None}
+    return {"type": "function", "function": {**rest, "parameters": tool["schema"]}}
 
 
 def _model(beside: Mapping[str, JsonValue]) -> str:

@@ -15,9 +15,20 @@ from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire import loads
 
 Attributes = dict[str, JsonValue]
+DETAILS = "gen_ai.client.inference.operation.details"
+MESSAGE_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+"""Event with a message of a request → role."""
+
+CHOICE = "gen_ai.choice"
 _INTEGER = regex.compile(r"-?[0-9]{1,24}")
 _DEEPEST = 100
 _MOST_STEPS = 12
@@ -30,6 +41,14 @@ class SpanEvent:
     name: str
     attributes: Attributes
     time: float | None = None
+
+
+class LogRecord(NamedTuple):
+    """A log record: ids of its span and its trace, which may be empty, and what it says."""
+
+    span: str
+    trace: str
+    event: SpanEvent
 
 
 @dataclass(slots=True)
@@ -50,9 +69,12 @@ class OtelSpan:
 
 
 def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) -> list[OtelSpan]:
-    """All spans by start time, with the log records that name them."""
+    """All spans by start time, with the log records that name them.
+
+    Log records of a model call whose span is not there, as in a store of logs alone, are a span of their own.
+    """
     spans: list[OtelSpan] = []
-    logs: list[tuple[str, SpanEvent]] = []
+    logs: list[LogRecord] = []
     for document in map(_camel, documents):
         if "batches" in document:  # Tempo's answer (grafana.com/docs/tempo, api_docs)
             document["resourceSpans"] = document["batches"]
@@ -66,11 +88,29 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
             for scope in _scopes(entry, damage, "scopeLogs", "instrumentationLibraryLogs"):
                 logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
     by_id = {span.id: span for span in spans if span.id}
-    for id, event in logs:
-        if id in by_id:
-            by_id[id].events.append(event)
+    for record in logs:
+        if record.span in by_id:
+            by_id[record.span].events.append(record.event)
+    spans += _spans_of_logs(record for record in logs if record.span not in by_id)
     spans.sort(key=lambda span: span.start or 0.0)
     return spans
+
+
+def _spans_of_logs(logs: Iterable[LogRecord]) -> Iterable[OtelSpan]:
+    """A span for the events of each model call; an event that names no span is a call of its own."""
+    spans: dict[tuple[str, str], OtelSpan] = {}
+    for number, (id, trace, event) in enumerate(logs):
+        if event.name not in _OF_A_CALL:
+            continue
+        about: dict[str, JsonValue] = {"spanId": id, "traceId": trace, "name": event.name}
+        key = (trace, id or str(number))
+        span = spans.setdefault(key, OtelSpan({"gen_ai.operation.name": "chat"}, about, {}, event.time))
+        span.events.append(event)
+        span.attributes |= {name: value for name, value in event.attributes.items() if name.startswith("gen_ai.")}
+    return spans.values()
+
+
+_OF_A_CALL = frozenset({DETAILS, CHOICE, *MESSAGE_EVENTS})
 
 
 def otlp_span(value: dict[str, JsonValue]) -> OtelSpan:
@@ -133,12 +173,13 @@ def _span(value: dict[str, JsonValue], resource: Attributes) -> OtelSpan:
     )
 
 
-def _log(record: dict[str, JsonValue]) -> tuple[str, SpanEvent]:
+def _log(record: dict[str, JsonValue]) -> LogRecord:
     attributes = attributes_of(record.get("attributes"))
     body = plain(mapping(record.get("body")))
     attributes |= body if isinstance(body, dict) else {"body": body}
     name = text(record.get("eventName")) or text(attributes.get("event.name"))
-    return text(record.get("spanId")), SpanEvent(name, attributes, _seconds(record.get("timeUnixNano")))
+    event = SpanEvent(name, attributes, _seconds(record.get("timeUnixNano")))
+    return LogRecord(text(record.get("spanId")), text(record.get("traceId")), event)
 
 
 def _seconds(value: JsonValue) -> float | None:

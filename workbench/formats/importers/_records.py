@@ -49,18 +49,23 @@ NEITHER = "neither a request nor a response of a model API"
 _REQUESTS = (
     *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
     *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
-    *("body", "kwargs", "mlflowspaninputs"),
+    *("body", "kwargs", "mlflowspaninputs", "fullrequest", "endpointinput"),
 )
 _RESPONSES = (
     *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
     *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
-    "mlflowspanoutputs",
+    *("mlflowspanoutputs", "fullresponse", "endpointoutput"),
 )
 _KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
 _OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})
 _STEP_KINDS = ("run_type", "observationType", "span_type", "type")
 _TIMES = ("recordedat", "startedat", "starttime", "timestamp", "startdatetime", "createdat")
 _FAILURES = ("errorinformation", "errorstr", *FAILURE)
+_STATUSES = ("statuscode", "responsestatuscode", "httpstatuscode")
+_SELECTION = frozenset({"messages", "tools", "tool_choice", "functions", "function_call"})
+"""What loggers keep of a request besides its model and parameters, which they store next to it."""
+
+_CODINGS = ("encoding", "bodyencoding")
 
 
 @dataclass(slots=True)
@@ -289,8 +294,17 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
     if (request is None or not answers) and (own or not (request or answers)):
         return []
     problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
+    answers = [_with_status(answer, found) for answer in answers]
     record = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
     return [_with_problems(replace(record, response=answer)) for answer in answers] or [_with_problems(record)]
+
+
+def _with_status(answer: MessageSide, found: Mapping[str, JsonValue]) -> MessageSide:
+    """A response with the status that is stored next to it, if it states none itself."""
+    status = number_of(first(found, _STATUSES))
+    if status is None or not isinstance(answer.http, HttpResponse) or answer.http.status not in (0, 200):
+        return answer
+    return answer._replace(http=replace(answer.http, status=status))
 
 
 def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> bool:
@@ -326,7 +340,10 @@ def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> 
 
 
 def _is_named_request(value: dict[str, JsonValue]) -> bool:
-    return shape_of(value) == REQUEST or (shape_of(value) is None and _envelopes.is_request(value))
+    """True for a request; not for an object with both sides, which is read on its own."""
+    if shape_of(value) is None and _envelopes.is_request(value):
+        return not _record_by_prefix(value, Record(""))
+    return shape_of(value) == REQUEST
 
 
 def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[MessageSide | None, bool]:
@@ -334,8 +351,10 @@ def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Mess
         shape = shape_of(value)
         if shape != REQUEST and _envelopes.is_request(value):
             return _envelopes.request_side(value), False
-        if shape == REQUEST and not _is_langchain(value):
+        if shape == REQUEST and not _is_langchain(value) and not _is_selection(value, beside):
             return _envelopes.body_in(value, is_answer=False), False
+        if shape is None and _is_coded(value) and _is_asking(side := _envelopes.request_side(value)):
+            return side, False
     if isinstance(value, dict | list):
         body = request_in(value, beside)
         if body is not None:
@@ -343,6 +362,16 @@ def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Mess
         if isinstance(value, dict) and shape_of(value) is None and side_of(value) == REQUEST:
             return _envelopes.body_in(value, is_answer=False), False
     return None, False
+
+
+def _is_coded(value: dict[str, JsonValue]) -> bool:
+    """True for an object that states how the body in it is encoded."""
+    return isinstance(first(fields(value), _CODINGS), str)
+
+
+def _is_selection(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> bool:
+    """True for a part of a request of which the model is stored next to it."""
+    return value.keys() <= _SELECTION and bool((request_in(value, beside) or {}).get("model"))
 
 
 def _is_langchain(value: dict[str, JsonValue]) -> bool:
@@ -405,6 +434,8 @@ def _answer_object(value: dict[str, JsonValue]) -> list[MessageSide]:
         return [_envelopes.response_side(value)]
     if shape_of(value) == RESPONSE:
         return [_bare_answer(value)]
+    if shape_of(value) is None and _is_coded(value) and _is_worth(value):
+        return [_envelopes.response_side(value)]
     inner = [one for one in value.values() if isinstance(one, dict) and shape_of(one) == RESPONSE]
     if len(inner) == 1 and shape_of(value) is None:
         return [_bare_answer(inner[0])]

@@ -53,7 +53,8 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "store_csv": (
         *(b"CorrelationId", b"Provider", b"TraceId", b"custom_id", b"proxy_server_request", b"request_id"),
         *(b"response_id", b"run_type", b"schemaType", b"span_kind", b"traceId", b"trace_id", b"call_type"),
-        b"correlationId",
+        *(b"correlationId", b",response", b",full_response", b",output"),
+        *(b'"response"', b'"full_response"', b'"response_body"', b'"output"', b'"outputs"'),
     ),
     "vcr": (b"interactions", b"requests:"),
     "vllm_log": (b"Received request", b"Generated response"),

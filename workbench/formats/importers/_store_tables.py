@@ -1,4 +1,4 @@
-"""Reads rows of a table, which have the columns of a store, into a session of that store."""
+"""Reads rows of a table into a session: of the store that has its columns, else of requests with their responses."""
 
 from __future__ import annotations
 
@@ -7,23 +7,38 @@ from importlib import import_module
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of
 from workbench.formats.importers._store import COLUMNS, StoreRow, session_of, store_of
+from workbench.formats.importers.records import TITLE
 from workbench.wire.session import Session
 
 
 def session_of_rows(columns: Iterable[str], rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Session:
-    """The session of a table. Raises UnreadableInput for a table of no store, or without an exchange."""
+    """The session of a table. Raises UnreadableInput for one without an exchange."""
     names = list(columns)
     store = store_of(names)
     if store is None:
-        name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-        raise UnreadableInput(f"a table from an unknown store with the columns {name_list}", hint=_hint())
+        return _session_of_records(names, rows, name, damage)
     module = import_module(f"{__package__}.{store}")
     session = getattr(module, "session", None)
     if session is not None:
         own_session: Session = session(rows, name, damage)
         return own_session
     return session_of(module.exchanges(rows, damage), name, module.TITLE, damage)
+
+
+def _session_of_records(names: list[str], rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Session:
+    """The session of a table that has both sides of an exchange in columns of any names that recorders use."""
+    finder = RecordFinder(damage)
+    for row in rows:
+        count = len(finder.found)
+        finder.look(row.value, row.where)
+        if len(finder.found) == count:
+            damage.add(f"{row.where}: {NEITHER}")
+    if not finder.found:
+        name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+        raise UnreadableInput(f"a table from an unknown store with the columns {name_list}", hint=_hint())
+    return session_of(exchanges_of(finder.found, damage), name, TITLE, damage)
 
 
 def _hint() -> str:

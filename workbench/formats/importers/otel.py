@@ -8,7 +8,19 @@ from dataclasses import field, replace
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage, objects
-from workbench.formats.importers._otlp import Attributes, OtelSpan, below, first, objects_in, parse_structured, spans_of
+from workbench.formats.importers._logged_messages import request_in
+from workbench.formats.importers._otlp import (
+    CHOICE,
+    DETAILS,
+    MESSAGE_EVENTS,
+    Attributes,
+    OtelSpan,
+    below,
+    first,
+    objects_in,
+    parse_structured,
+    spans_of,
+)
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
@@ -22,17 +34,10 @@ from workbench.formats.importers._transcript import (
 from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.lazy_dataclass import dataclass
-from workbench.wire import State, dumps, loads
+from workbench.wire import Fidelity, State, dumps, loads
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "developer": "system"}
-_MESSAGE_EVENTS = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-}
 _MOST_OPEN = 1000
-DETAILS = "gen_ai.client.inference.operation.details"
 MESSAGES = (
     "gen_ai.input.messages",
     "gen_ai.output.messages",
@@ -44,6 +49,10 @@ MESSAGES = (
     "llm.output_messages",
     "llm.tools",
     "llm.request.functions",
+    "ai.prompt.messages",
+    "ai.prompt.tools",
+    "ai.response.text",
+    "ai.response.toolCalls",
 )
 """Names and name prefixes of attributes that an exchange already contains."""
 
@@ -121,10 +130,24 @@ def _attributes(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:
     )
     if any(inference):
         return inference[0], inference[1]
+    if "ai.prompt.messages" in attributes:
+        return _sdk_messages(attributes)
     whole = _whole(attributes.get("gen_ai.prompt"), "user"), _whole(attributes.get("gen_ai.completion"), "assistant")
     if any(whole):
         return whole
     return list(mappings(below(attributes, "gen_ai.prompt."))), list(mappings(below(attributes, "gen_ai.completion.")))
+
+
+def _sdk_messages(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:
+    """Messages of a span of the Vercel AI SDK (ai-sdk.dev/docs/ai-sdk-core/telemetry)."""
+    prompt = request_in(parse_structured(attributes.get("ai.prompt.messages")), {}) or {}
+    calls = [
+        {"id": call.get("toolCallId"), "name": call.get("toolName"), "arguments": first(call, "input", "args")}
+        for call in objects_in(attributes.get("ai.response.toolCalls"))
+    ]
+    content = attributes.get("ai.response.text")
+    answer = [{"content": content, "tool_calls": list[JsonValue](calls)}] if content or calls else []
+    return list(mappings(prompt.get("messages"))), list[dict[str, JsonValue]](answer)
 
 
 def _whole(attribute: JsonValue, role: str) -> Values:
@@ -146,12 +169,12 @@ def _events(span: OtelSpan) -> tuple[Values, Values]:
     outputs: Values = []
     for event in span.events:
         attributes = event.attributes
-        if event.name in _MESSAGE_EVENTS:
-            role = text(attributes.get("role")) or _MESSAGE_EVENTS[event.name]
+        if event.name in MESSAGE_EVENTS:
+            role = text(attributes.get("role")) or MESSAGE_EVENTS[event.name]
             inputs.append(
                 {**attributes, **mapping(parse_structured(attributes.get("gen_ai.event.content"))), "role": role}
             )
-        elif event.name == "gen_ai.choice":
+        elif event.name == CHOICE:
             whole = attributes | mapping(parse_structured(attributes.get("gen_ai.event.content")))
             message = mapping(parse_structured(whole.get("message"))) or mapping(below(whole, "message."))
             outputs.append({**whole, **message})
@@ -250,10 +273,11 @@ def _tools(attributes: dict[str, JsonValue]) -> Iterator[ToolDef]:
         objects_in(attributes.get("gen_ai.tool.definitions"))
         or inference
         or list(mappings(below(attributes, "llm.request.functions.")))
+        or objects_in(attributes.get("ai.prompt.tools"))
     )
     for tool in mappings(list(found)):
         inner = mapping(tool.get("function")) or tool
-        schema = parse_structured(first(inner, "parameters", "input_schema"))
+        schema = parse_structured(first(inner, "parameters", "input_schema", "inputSchema"))
         yield ToolDef(text(inner.get("name")) or None, text(inner.get("description")) or None, schema)
 
 
@@ -337,8 +361,11 @@ def turn_of(span: OtelSpan) -> TranscriptTurn:
             "attributes": _other_attributes(attributes),
             "resource": span.resource,
             **_conversation(span),
+            **({"fidelity": Fidelity.SAMPLED.value} if is_empty else {}),
         },
     )
+    if is_empty:
+        like = replace(like, damage=(_NO_CONTENT,))
     if span.start and span.end and span.end >= span.start:
         like = replace(like, duration=span.end - span.start)
     history: SharedHistory | None = None

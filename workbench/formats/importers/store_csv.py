@@ -32,7 +32,10 @@ def sniff(head: bytes) -> float:
     first = head[: head.find(b"\n")] if b"\n" in head else head[:HEAD]
     if b"," not in first or first.lstrip()[:1] in (b"{", b"["):
         return 0.0
-    return 0.9 if store_of(_columns(first.decode("utf-8", "replace"))) else 0.0
+    if store_of(_columns(first.decode("utf-8", "replace"))):
+        return 0.9
+    bare = first.replace(b'"', b"")
+    return 0.6 if _ASKED.search(bare) and _ANSWERED.search(bare) else 0.0
 
 
 def read(data: bytes, name: str) -> Session:
@@ -45,6 +48,10 @@ def read(data: bytes, name: str) -> Session:
     columns = _columns(text.partition("\n")[0])
     return session_of_rows(columns, _rows(text, damage), name, damage)
 
+
+_ASKED = regex.compile(rb"(?:^|,)(?:(?:full_)?request(?:[_.]body)?|messages|inputs?)(?=,|\r|$)")
+_ANSWERED = regex.compile(rb",(?:(?:full_)?response(?:[_.]body)?|outputs?)(?=,|\r|$)")
+"""Columns with a side of an exchange, in a table of a store that is not known."""
 
 _QUERY = regex.compile(rb'\s*\{\s*"tables"\s*:\s*\[')
 _COLUMN = regex.compile(rb'"name"\s*:\s*"([^"\\]{1,100})"')

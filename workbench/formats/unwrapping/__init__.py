@@ -51,6 +51,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
         "set the SDK's log level to debug (OPENAI_LOG=debug, ANTHROPIC_LOG=debug), "
         "or record the traffic (workbench record)",
     ),
+    (
+        "the access log of a server",
+        _form(r'^[^"\n]{0,200}"(?:POST|GET) /[^"\s]{0,500} HTTP/[\d.]{1,3}" \d{3}\b', flags=_LINES),
+        RECORD,
+    ),
     ("a web page", _form(r"\A\s*(?:<!doctype html|<html[\s>])", flags=re.IGNORECASE), RECORD),
     ("XML", _form(r"\A\s*<\?xml\s"), RECORD),
     ("a Python traceback", _form(r"^Traceback \(most recent call last\):$", flags=_LINES), _EXPLAIN),
