@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from workbench.errors import LocalProtocolError, WireError
+from workbench.errors import LocalProtocolError
 from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
+from workbench.formats.importers._record_names import (
+    FAILURES,
+    KEYS,
+    REQUESTS,
+    RESPONSES,
+    SELECTION,
+    STATUSES,
+    TIMES,
+    is_coded,
+    is_other_step,
+)
 from workbench.formats.importers._sides import (
     EVENT,
     REQUEST,
@@ -26,15 +37,14 @@ from workbench.formats.importers._sides import (
     side_of,
     stream_of,
 )
+from workbench.formats.importers._store import parse_text
 from workbench.formats.importers._values import (
-    FAILURE,
     METHOD,
     PATH,
     STATUS,
     URL,
     fields,
     first,
-    mapping,
     normalize_name,
     number_of,
     sides,
@@ -42,30 +52,9 @@ from workbench.formats.importers._values import (
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
-from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State, loads
+from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State
 
 NEITHER = "neither a request nor a response of a model API"
-
-_REQUESTS = (
-    *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
-    *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
-    *("body", "kwargs", "mlflowspaninputs", "fullrequest", "endpointinput"),
-)
-_RESPONSES = (
-    *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
-    *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
-    *("mlflowspanoutputs", "fullresponse", "endpointoutput"),
-)
-_KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
-_OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})
-_STEP_KINDS = ("run_type", "observationType", "span_type", "type")
-_TIMES = ("recordedat", "startedat", "starttime", "timestamp", "startdatetime", "createdat")
-_FAILURES = ("errorinformation", "errorstr", *FAILURE)
-_STATUSES = ("statuscode", "responsestatuscode", "httpstatuscode")
-_SELECTION = frozenset({"messages", "tools", "tool_choice", "functions", "function_call"})
-"""What loggers keep of a request besides its model and parameters, which they store next to it."""
-
-_CODINGS = ("encoding", "bodyencoding")
 
 
 @dataclass(slots=True)
@@ -116,7 +105,7 @@ class RecordFinder:
     def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
         if "jsonrpc" in value:  # the same names, but not a model API
             return
-        if _is_other_step(value):
+        if is_other_step(value):
             inner = {name: part for name, part in value.items() if isinstance(part, list) and "run" in name.lower()}
         else:
             try:
@@ -142,7 +131,7 @@ class RecordFinder:
         for number, item in enumerate(value):
             count = len(self.found)
             self.look(item, f"{where}/{number}", depth + 1)
-            if len(self.found) == count and not (isinstance(item, dict) and _is_other_step(item)):
+            if len(self.found) == count and not (isinstance(item, dict) and is_other_step(item)):
                 empty.append(number)
         if len(self.found) > before:
             for number in empty:
@@ -223,7 +212,7 @@ def _exchange(number: str, record: Record) -> Exchange:
 def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
     """Yield the exchange of an object: several if one request has several responses, or none."""
     found = fields(value)
-    base = Record(where, key=_key(found), started=epoch(first(found, _TIMES)))
+    base = Record(where, key=_key(found), started=epoch(first(found, TIMES)))
     shape = shape_of(value)
     if shape is None and _is_reshaped(found):
         yield replace(base, response=_envelopes.whole_answer(value), problems=[])
@@ -254,7 +243,7 @@ def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
     )
     data = found.get("data", found.get("result"))
     is_answer = isinstance(data, dict) and shape_of(data) == RESPONSE and not is_error(data)
-    return has_code and is_answer and not any(name in found for name in (*_REQUESTS, *METHOD, *URL, "headers"))
+    return has_code and is_answer and not any(name in found for name in (*REQUESTS, *METHOD, *URL, "headers"))
 
 
 def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]:
@@ -289,7 +278,7 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
         return []
     request, is_rebuilt, request_name = _request_among(value, found)
     answers, also_rebuilt = _answers_among(value, found, request_name, request)
-    if not answers and request and first(found, _FAILURES) and own != RESPONSE:
+    if not answers and request and first(found, FAILURES) and own != RESPONSE:
         answers = [_failure_among(found)]
     if (request is None or not answers) and (own or not (request or answers)):
         return []
@@ -301,7 +290,7 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
 
 def _with_status(answer: MessageSide, found: Mapping[str, JsonValue]) -> MessageSide:
     """A response with the status that is stored next to it, if it states none itself."""
-    status = number_of(first(found, _STATUSES))
+    status = number_of(first(found, STATUSES))
     if status is None or not isinstance(answer.http, HttpResponse) or answer.http.status not in (0, 200):
         return answer
     return answer._replace(http=replace(answer.http, status=status))
@@ -309,16 +298,16 @@ def _with_status(answer: MessageSide, found: Mapping[str, JsonValue]) -> Message
 
 def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> bool:
     """False if no member of an object is a response, whatever its request is."""
-    if first(found, _FAILURES) or first(found, _RESPONSES) is not None:
+    if first(found, FAILURES) or first(found, RESPONSES) is not None:
         return True
-    known = (*_REQUESTS, *_RESPONSES)
+    known = (*REQUESTS, *RESPONSES)
     return any(_is_unnamed_answer(part, is_alone=False) for k, part in value.items() if normalize_name(k) not in known)
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:
     """Problems for sides that are present by name and could not be read."""
     problems: list[str] = []
-    for side, names, has in (("request", _REQUESTS[:5], has_request), ("response", _RESPONSES[:7], has_answer)):
+    for side, names, has in (("request", REQUESTS[:5], has_request), ("response", RESPONSES[:7], has_answer)):
         member = first(found, names)
         if not has and member not in (None, "", {}, []):
             problems.append(f"the {side} cannot be read")
@@ -327,14 +316,14 @@ def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answ
 
 def _request_among(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> tuple[MessageSide | None, bool, str]:
     """(request, is reconstructed, member name) of an object."""
-    names = [name for name in _REQUESTS if name != "additionalargs" or "originalresponse" in found]
+    names = [name for name in REQUESTS if name != "additionalargs" or "originalresponse" in found]
     for name in names:
-        member = _parse_text(found.get(name))
+        member = parse_text(found.get(name))
         side, is_rebuilt = _as_request(member, found)
         if side:
             return side, is_rebuilt, name
     for key, member in value.items():
-        if isinstance(member, dict) and normalize_name(key) not in (*names, *_RESPONSES) and _is_named_request(member):
+        if isinstance(member, dict) and normalize_name(key) not in (*names, *RESPONSES) and _is_named_request(member):
             return _as_request(member, found)[0], False, normalize_name(key)
     return None, False, ""
 
@@ -353,7 +342,7 @@ def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Mess
             return _envelopes.request_side(value), False
         if shape == REQUEST and not _is_langchain(value) and not _is_selection(value, beside):
             return _envelopes.body_in(value, is_answer=False), False
-        if shape is None and _is_coded(value) and _is_asking(side := _envelopes.request_side(value)):
+        if shape is None and is_coded(value) and _is_asking(side := _envelopes.request_side(value)):
             return side, False
     if isinstance(value, dict | list):
         body = request_in(value, beside)
@@ -364,14 +353,9 @@ def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[Mess
     return None, False
 
 
-def _is_coded(value: dict[str, JsonValue]) -> bool:
-    """True for an object that states how the body in it is encoded."""
-    return isinstance(first(fields(value), _CODINGS), str)
-
-
 def _is_selection(value: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> bool:
     """True for a part of a request of which the model is stored next to it."""
-    return value.keys() <= _SELECTION and bool((request_in(value, beside) or {}).get("model"))
+    return value.keys() <= SELECTION and bool((request_in(value, beside) or {}).get("model"))
 
 
 def _is_langchain(value: dict[str, JsonValue]) -> bool:
@@ -383,17 +367,17 @@ def _answers_among(
     value: dict[str, JsonValue], found: dict[str, JsonValue], request_name: str, request: MessageSide | None
 ) -> tuple[list[MessageSide], bool]:
     """(responses, are reconstructed) of an object. ``request_name``: member name of the request."""
-    for name in _RESPONSES:
+    for name in RESPONSES:
         if name == request_name or found.get(name) is None:
             continue
-        member = _parse_text(found[name])
+        member = parse_text(found[name])
         if request and isinstance(member, dict) and _envelopes.has_body(member) and not shape_of(member):
             return [_envelopes.response_side(member)], False
         answers, is_rebuilt = _as_answers(member, found, is_alone=request is None)
         if answers:
             return answers, is_rebuilt
     for key, member in value.items():
-        if normalize_name(key) in (request_name, *_REQUESTS, *_RESPONSES) or not _is_unnamed_answer(
+        if normalize_name(key) in (request_name, *REQUESTS, *RESPONSES) or not _is_unnamed_answer(
             member, is_alone=request is None
         ):
             continue
@@ -434,7 +418,7 @@ def _answer_object(value: dict[str, JsonValue]) -> list[MessageSide]:
         return [_envelopes.response_side(value)]
     if shape_of(value) == RESPONSE:
         return [_bare_answer(value)]
-    if shape_of(value) is None and _is_coded(value) and _is_worth(value):
+    if shape_of(value) is None and is_coded(value) and _is_worth(value):
         return [_envelopes.response_side(value)]
     inner = [one for one in value.values() if isinstance(one, dict) and shape_of(one) == RESPONSE]
     if len(inner) == 1 and shape_of(value) is None:
@@ -444,7 +428,7 @@ def _answer_object(value: dict[str, JsonValue]) -> list[MessageSide]:
 
 
 def _failure_among(found: Mapping[str, JsonValue]) -> MessageSide:
-    return _envelopes.response_side({"exception": first(found, _FAILURES)})
+    return _envelopes.response_side({"exception": first(found, FAILURES)})
 
 
 def _bare_answer(value: dict[str, JsonValue]) -> MessageSide:
@@ -474,7 +458,7 @@ def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], b
 
 def _is_asking(side: MessageSide) -> bool:
     """True if the body of a request is one of a model API."""
-    body = _parse_text(side.http.body.raw.decode("utf-8", "replace"))
+    body = parse_text(side.http.body.raw.decode("utf-8", "replace"))
     return isinstance(body, dict) and shape_of(body) == REQUEST
 
 
@@ -503,28 +487,10 @@ def _is_worth(value: dict[str, JsonValue]) -> bool:
 def _shape_of_text(raw: bytes) -> bool:
     if raw.lstrip().startswith((b"data:", b"event:")):
         return True
-    value = _parse_text(raw.decode("utf-8", "replace"))
+    value = parse_text(raw.decode("utf-8", "replace"))
     return isinstance(value, dict) and shape_of(value) == RESPONSE
 
 
-def _is_other_step(value: dict[str, JsonValue]) -> bool:
-    """True for a trace step that calls no model."""
-    attributes = mapping(value.get("span_attributes"))
-    kind = next((mark for mark in (*(value.get(k) for k in _STEP_KINDS), attributes.get("type")) if mark), None)
-    has_sides = any(normalize_name(name) in ("input", "inputs", "output", "outputs") for name in value)
-    return isinstance(kind, str) and kind.lower() in _OTHER_STEPS and has_sides
-
-
 def _key(found: Mapping[str, JsonValue]) -> str:
-    key = first(found, _KEYS)
+    key = first(found, KEYS)
     return str(key)[:200] if isinstance(key, str | int) and not isinstance(key, bool) else ""
-
-
-def _parse_text(value: JsonValue) -> JsonValue:
-    """Parsed value of a JSON text; other values unchanged."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return loads(value.encode("utf-8", "surrogatepass"))
-    except WireError:
-        return value

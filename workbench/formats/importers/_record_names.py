@@ -1,0 +1,40 @@
+"""Names under which recorders and loggers keep the sides of an exchange, and what is stored next to them."""
+
+from __future__ import annotations
+
+from workbench.formats.importers._values import FAILURE, fields, first, mapping, normalize_name
+from workbench.ir import JsonValue
+
+REQUESTS = (
+    *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
+    *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
+    *("body", "kwargs", "mlflowspaninputs", "fullrequest", "endpointinput"),
+)
+RESPONSES = (
+    *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
+    *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
+    *("mlflowspanoutputs", "fullresponse", "endpointoutput"),
+)
+KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
+OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})
+STEP_KINDS = ("run_type", "observationType", "span_type", "type")
+TIMES = ("recordedat", "startedat", "starttime", "timestamp", "startdatetime", "createdat")
+FAILURES = ("errorinformation", "errorstr", *FAILURE)
+STATUSES = ("statuscode", "responsestatuscode", "httpstatuscode")
+SELECTION = frozenset({"messages", "tools", "tool_choice", "functions", "function_call"})
+"""What loggers keep of a request besides its model and parameters, which they store next to it."""
+
+CODINGS = ("encoding", "bodyencoding")
+
+
+def is_other_step(value: dict[str, JsonValue]) -> bool:
+    """True for a trace step that calls no model."""
+    attributes = mapping(value.get("span_attributes"))
+    kind = next((mark for mark in (*(value.get(k) for k in STEP_KINDS), attributes.get("type")) if mark), None)
+    has_sides = any(normalize_name(name) in ("input", "inputs", "output", "outputs") for name in value)
+    return isinstance(kind, str) and kind.lower() in OTHER_STEPS and has_sides
+
+
+def is_coded(value: dict[str, JsonValue]) -> bool:
+    """True for an object that states how the body in it is encoded."""
+    return isinstance(first(fields(value), CODINGS), str)
