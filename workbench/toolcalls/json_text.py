@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
 from operator import is_
 from typing import Final, TypeVar
 
@@ -45,7 +46,6 @@ _LOOSE_STRING: Final = regex.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _OUTSIDE: Final = regex.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
 _LOOSE_OUTSIDE: Final = regex.compile(r'["{}\[\]\\]')
 _ESCAPED: Final = regex.compile(r"\\.", re.DOTALL)
-UNUSUAL: Final = regex.compile(r"NaN|Infinity|[eE]\+?\d{3}")
 
 
 class JsonTracker:
@@ -166,13 +166,13 @@ def read(raw: str) -> ArgumentText:
         value = jsontext.loads(text)
     except WireError:
         return _read_damaged(text)
-    if UNUSUAL.search(text) and _is_unusual(value):
-        return ArgumentText(None, ("a number that JSON cannot represent",))
     return plain(value)
 
 
 def plain(value: JsonValue) -> ArgumentText:
-    """Parsed arguments: an object, or a value that can be used as one."""
+    """Parsed arguments: an object, or a value that can be used as one; None if it has a number that JSON has not."""
+    if not is_finite(value):
+        return ArgumentText(None, ("a number that JSON cannot represent",))
     if type(value) is dict:
         return ArgumentText(value)
     if value is None:
@@ -212,18 +212,19 @@ def _value(text: str) -> JsonValue:
         value = jsontext.loads(text)
     except WireError:
         return None
-    return None if UNUSUAL.search(text) and _is_unusual(value) else value
+    return value if is_finite(value) else None
 
 
-def _is_unusual(value: JsonValue) -> bool:
-    """True if it has an infinite number or NaN. The parser has limited its depth."""
-    nodes = [value]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, float) and (node != node or node in (float("inf"), float("-inf"))):
-            return True
-        nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    return False
+def is_finite(value: JsonValue) -> bool:
+    """True if no number in it is infinite or NaN. The parser has limited its depth."""
+    level = [value]
+    while level:
+        types = set(map(type, level))
+        if float in types and not all(isfinite(node) for node in level if type(node) is float):
+            return False
+        inner = [node.values() if type(node) is dict else node for node in level if type(node) in (dict, list)]
+        level = [child for children in inner for child in children]
+    return True
 
 
 @per_tools

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar, Final
 
 from workbench import regex
@@ -53,19 +53,29 @@ NAME: Final = regex.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 """Finds the name in such a tag."""
 
 
+MOST_NAMES: Final = 1024
+"""Tags whose names are kept: a list of tools has some hundreds, and texts repeat them."""
+
 _NEVER: Final = regex.compile("(?!)")
 
 
 @cache
 def _skimming(tags: Tags) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
-    """Patterns of every tag but those of parameters, and of a parameter whose value holds no tag."""
+    """Patterns of every tag but those of parameters, and of a parameter between such tags whose value holds no tag."""
     if not tags.is_simple:
         return None, _NEVER
     first = re.escape(tags.first)
-    value = f"[^{first}]*+(?:{first}(?!{tags.pattern_of(tags.kinds)})[^{first}]*+)*"
+    value = f"[^{first}]*+(?:{first}(?!{tags.pattern_of((PARAM, PARAM_END))})[^{first}]*+)*"
     begin, end = tags.pattern_of((PARAM,)), tags.pattern_of((PARAM_END,))
     loud = regex.compile(first + tags.pattern_of(tags.kinds - {PARAM, PARAM_END}))
     return loud, regex.compile(rf"{first}{begin}(?P<value>{value})(?P<close>{first}{end})\s*+")
+
+
+@lru_cache(MOST_NAMES)
+def _name_in(named: re.Pattern[str], tag: str) -> str:
+    found = named.match(tag)
+    text = found[1] if found else ""
+    return text[1:-1] if text[:1] in ("'", '"') and text[-1:] == text[0] else text
 
 
 @dataclass(slots=True)
@@ -141,9 +151,7 @@ class ElementGrammar:
 
     def name_in(self, tag: Tag) -> str:
         """The name that an opening tag gives, without its quotes."""
-        found = self.named.match(tag.text)
-        text = found[1] if found else ""
-        return text[1:-1] if text[:1] in ("'", '"') and text[-1:] == text[0] else text
+        return _name_in(self.named, tag.text)
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
         """True if an element follows."""
@@ -171,7 +179,8 @@ class ElementGrammar:
 
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Take parameters without a fault: blanks between them, and no tag in a value."""
-        params, last, at = list[OpenParameter](), None, len(text) - len(text.lstrip())
+        params: list[OpenParameter] = []
+        last, at = None, len(text) - len(text.lstrip())
         while found := self._parameter.match(text, at):
             (begin, _), (value, end) = found.span(), found.span("value")
             tag = Tag(PARAM, start + begin, start + value, text[begin:value])

@@ -12,7 +12,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.toolcalls.json_text import UNUSUAL, JsonTracker, plain, read, values
+from workbench.toolcalls.json_text import JsonTracker, plain, read, values
 from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
@@ -86,7 +86,7 @@ def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: boo
         found = read(value[key])  # as the chat protocol has them: text
         problems = (*found.problems, IN_STRING) if value[key] else found.problems
         return JsonCall(name, found.value, raw, id_, problems, key)
-    found = plain(value[key]) if not UNUSUAL.search(raw) else read(raw)
+    found = plain(value[key])
     return JsonCall(name, found.value, raw, id_, found.problems, key)
 
 
@@ -161,15 +161,21 @@ def _places(text: str, count: int) -> list[tuple[int, int]]:
     return found if len(found) == count else [(0, len(text))] * count
 
 
-def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[LocatedCall]:
+def in_sequence(text: str, value: JsonValue = None) -> list[LocatedCall]:
     """Calls of a text: one object, an array, or several in sequence, perhaps in a code fence.
 
     An object without a name is not a call. ``end`` of each is the end of its enclosing value.
+
+    Args:
+        value: the parsed text, if that is known.
     """
+    if type(value) is dict:
+        only = from_value(value, text)
+        return [LocatedCall(only, len(text) - len(text.lstrip()), len(text.rstrip()))] if only and only.name else []
     fence = _CODE_FENCE.match(text)
     at = fence.end() if fence else 0
     found = list[LocatedCall]()
-    for start, end in values(text[at:], separators):
+    for start, end in values(text[at:], ", \t\r\n;"):
         piece = text[at + start : at + end]
         found += (LocatedCall(c, at + start, at + end) for c in _named_calls(piece))
     return found

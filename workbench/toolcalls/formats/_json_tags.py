@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 
 from workbench.errors import WireError
-from workbench.ir import ToolDef
+from workbench.ir import JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
@@ -25,17 +25,19 @@ class JsonBody:
     """JSON while the tag that ends it is searched.
 
     Attributes:
+        value: all of the JSON, if the first tag ended it; else None.
         passed: end of the first closing tag that seemed to be inside a string; -1 while there is none.
     """
 
     tracker: JsonTracker = field(default_factory=JsonTracker)
     is_fresh: bool = True
+    value: JsonValue = None
     passed: int = -1
 
     def at_tag(self, block: Block, tag: Tag, *, closes: bool) -> int:
         """GO_ON if the tag is text of a string, BACK to the end of the JSON, END if the tag counts."""
         text = block.between()
-        if closes and self.is_fresh and _is_json(text):
+        if closes and self.is_fresh and self._is_json(text):
             return END
         self.is_fresh = False
         self.tracker.find(text)
@@ -49,13 +51,12 @@ class JsonBody:
         self.tracker.find(tag.text)
         return GO_ON
 
-
-def _is_json(text: str) -> bool:
-    try:
-        loads(text)
-    except WireError:
-        return False
-    return True
+    def _is_json(self, text: str) -> bool:
+        try:
+            self.value = loads(text)
+        except WireError:
+            return False
+        return True
 
 
 class StringWatch:

@@ -163,7 +163,7 @@ class TagParser:
         self._is_passing = False  # in a call, for the end of a tag of ``_search``
         self._search = self._tags.pattern.search
         self._is_waiting = False  # in a call, for the beginning of a tag
-        self._is_half = False  # outside of calls or behind one, all of the window is the beginning of a tag
+        self._is_half = False  # all of the window may be the beginning of a tag, outside of calls or at an edge of one
         self._block: Block | None = None
         self._code = MarkdownCode()
         self._is_nested = False
@@ -183,7 +183,7 @@ class TagParser:
         if self._is_waiting:
             if self._only_begins(text) if self._awaited else self._tags.find_beginning(text) < 0:
                 return []
-        elif self._is_half and self._tags.last not in text and self._tags.is_beginning(self._window + text):
+        elif self._is_half and self._tags.last not in text and self._tags.is_beginning((self._window + text).lstrip()):
             self._window += self._fresh.pop()
             return []
         return self._work(final=False)
@@ -241,8 +241,8 @@ class TagParser:
                 self._is_waiting = not tags.last and not self._window
             else:
                 self._awaited, self._is_waiting = tags.first, True
-        elif self._window and tags.last:
-            self._is_half = block is None or block.is_decided
+        else:
+            self._is_half = bool(self._window and tags.last)
 
     def _prose(self, final: bool) -> bool:
         """Process text outside of calls; False when all is processed."""
@@ -404,6 +404,7 @@ class TagParser:
     def _finish(self, block: Block, end: int, half: int = 0) -> None:
         """Report the call, and continue after it. ``half``: characters of a tag that was cut off."""
         whole = block.text()
+        block.pieces = [whole]
         size = end - block.start
         if size < len(whole):
             self._window = whole[size:] + self._window[self._at :]

@@ -12,18 +12,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.toolcalls.json_text import per_tools
+from workbench.toolcalls.json_text import is_finite, per_tools
 from workbench.wire import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 _TEXT: Final = ("string",)
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
-_ODD_NUMBER: Final = regex.compile("[NIeE]")
 _ONE_TYPE: Final[dict[str, tuple[str, ...]]] = {name: (name,) for name in ORDER}
 _MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
 
@@ -186,18 +184,7 @@ def json_value(text: str) -> JsonValue:
         value = loads(text)
     except WireError:
         return UNREAD
-    return value if not _ODD_NUMBER.search(text) or is_finite(value) else UNREAD
-
-
-def is_finite(value: JsonValue) -> bool:
-    """True if no number in it is infinite or NaN."""
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, float) and not math.isfinite(here):
-            return False
-        waiting += here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
-    return True
+    return value if is_finite(value) else UNREAD
 
 
 def python_value(text: str) -> JsonValue:

@@ -87,7 +87,7 @@ class _HermesGrammar(PlainGrammar):
             state.end = block.tags[-1].start
         body_end = state.end if state.end >= 0 else whole_end
         body = text[state.start - block.start : body_end - block.start]
-        found = in_sequence(body)
+        found = in_sequence(body, state.body.value)
         return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
 
     def _call(
