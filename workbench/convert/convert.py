@@ -16,7 +16,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange, grammars
 from workbench.provenance import escape
-from workbench.wire import Framing, dumps, dumps_parsed, framing_of, loads, read_stream
+from workbench.wire import Framing, dumps, dumps_parsed, framing_of, jsontext, loads, read_stream
 
 SPELLINGS: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
 """Field name we write → older name of the same field (Chat Completions before OpenAI's reasoning models)."""
@@ -220,14 +220,9 @@ def by_types(losses: Iterable[Loss], target: str, before: bytes, after: bytes) -
 
 def _values(grammar: grammars.BodyGrammar, before: bytes, after: bytes) -> Iterator[Loss]:
     """Parameters that were written as they are, though the types of the target do not accept their value."""
-    try:
-        old, new = loads(before), loads(after)
-    except WireError:
-        return
-    if not isinstance(old, Mapping) or not isinstance(new, dict):
-        return
+    old, new = _parameters(before), _parameters(after)
     names = {_plain(key): key for key in old}
-    for fault in grammar.faults(f"#{grammar.request}", _parameters(new)):
+    for fault in grammar.faults(f"#{grammar.request}", new) if old and new else ():
         key = names.get(_plain(fault.name))
         if fault.code in _VALUES and key is not None and isinstance(old[key], str | int | float):
             what = f"the value {old[key]!r:.60} of {key!r:.80}"
@@ -235,9 +230,17 @@ def _values(grammar: grammars.BodyGrammar, before: bytes, after: bytes) -> Itera
             yield Loss(f"/{escape(key)}", what, instead)
 
 
-def _parameters(body: Mapping[str, JsonValue]) -> JsonValue:
-    """A body without its conversation and its tools: they are written again."""
-    return {key: value for key, value in body.items() if not isinstance(value, list)}
+def _parameters(body: bytes) -> dict[str, JsonValue]:
+    """Members of a body, without its conversation and its tools: they are written again. Empty if it is no object."""
+    texts = jsontext.raw_members(body)
+    if texts is not None:
+        values = {key: bytes(text) for key, text in texts.items()}
+        return {key: loads(value) for key, value in values.items() if not value.startswith(b"[")}
+    try:
+        value = loads(body)
+    except WireError:
+        return {}
+    return {key: inner for key, inner in value.items() if type(inner) is not list} if type(value) is dict else {}
 
 
 @cache

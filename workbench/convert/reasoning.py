@@ -79,6 +79,8 @@ def _decode_base64_text(data: object) -> str | None:
 
 def join_reasoning(parts: list[Part], pointers: list[str], report: LossReport) -> list[Part]:
     """Join reasoning parts of a carrier that is one string."""
+    if Reasoning not in map(type, parts):
+        return parts
     first: dict[Carrier, int] = {}
     result = list[Part]()
     for part, pointer in zip(parts, pointers, strict=True):

@@ -116,6 +116,9 @@ def _no_constant(name: str) -> Any:
 
 _scanner = json.JSONDecoder(parse_constant=_no_constant).scan_once  # type: ignore[attr-defined]  # not in typeshed
 
+_SAMPLE: Final = 64 * 1024
+"""Length of the beginning of a text in which a request with many messages has enough brackets."""
+
 _LITTLE: Final = 256 * 1024
 """Bytes up to which the standard library parses."""
 
@@ -141,7 +144,7 @@ def loads(text: bytes | str, *, levels: int = 0) -> JsonValue:
     except Exception:  # whatever it refuses, the standard library decides
         value = _careful(text)
     depth = MAX_JSON_DEPTH - levels
-    if len(text) > 2 * depth and _openers(text) > depth and _is_deep(value, depth):
+    if len(text) > 2 * depth and _has_openers(text, depth) and _is_deep(value, depth):
         raise _too_deep()
     return value
 
@@ -163,9 +166,12 @@ def _too_deep() -> WireError:
     return WireError(f"JSON nested deeper than {MAX_JSON_DEPTH} levels", hint=_REFUSED)
 
 
-def _openers(text: bytes | str) -> int:
-    """Number of opening brackets, an upper bound of the depth: a cheap test before the expensive one."""
-    return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+def _has_openers(text: bytes | str, most: int) -> bool:
+    """True if it has more opening brackets, an upper bound of the depth: a cheap test before the expensive one."""
+    if len(text) > 2 * _SAMPLE and _has_openers(text[:_SAMPLE], most):
+        return True
+    openers = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+    return openers > most
 
 
 def _is_deep(value: JsonValue, depth: int) -> bool:

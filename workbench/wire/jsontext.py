@@ -42,6 +42,7 @@ __all__ = [
     "list_spans",
     "loads",
     "outline",
+    "raw_members",
     "replace",
     "runs",
     "string_slice_span",
