@@ -18,7 +18,7 @@ from workbench.convert.losses import FreeTextLoss, Loss
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.convert.convert import rename_fields
+    from workbench.convert.convert import old_names, rename_fields
     from workbench.convert.declared_tools import read_declared_tools
     from workbench.convert.fit import fit_request, fit_response
     from workbench.convert.held_history import WholeRequest, with_held_history
@@ -50,6 +50,7 @@ __all__ = [
     "fit_response",
     "name_check",
     "normal_response",
+    "old_names",
     "read_declared_tools",
     "rebase_parts",
     "rename_fields",

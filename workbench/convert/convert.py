@@ -16,10 +16,19 @@ from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange, grammars
 from workbench.provenance import escape
-from workbench.wire import Framing, dumps, dumps_parsed, framing_of, jsontext, loads, read_stream
+from workbench.wire import Framing, dumps_parsed, framing_of, jsontext, loads, read_stream
 
 SPELLINGS: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
 """Field name we write → older name of the same field (Chat Completions before OpenAI's reasoning models)."""
+
+
+def old_names(known: Collection[str] | None) -> dict[str, str]:
+    """Name that we write → older name, of the fields that a server knows by the older name alone.
+
+    Args:
+        known: all top-level fields that the server knows; None if unknown.
+    """
+    return {new: old for new, old in SPELLINGS.items() if known and new not in known and old in known}
 
 
 def rename_fields(body: bytes, known: Collection[str] | None) -> bytes:
@@ -27,13 +36,13 @@ def rename_fields(body: bytes, known: Collection[str] | None) -> bytes:
 
     Args:
         body: a JSON object.
-        known: all top-level fields that the server knows; None if unknown.
+        known: as for ``old_names``.
     """
-    names = {new: old for new, old in SPELLINGS.items() if known and new not in known and old in known}
+    names = old_names(known)
     value = loads(body) if names else None
     if not isinstance(value, dict) or not names.keys() & value.keys():
         return body
-    return dumps({names.get(key, key): inner for key, inner in value.items()})
+    return dumps_parsed({names.get(key, key): inner for key, inner in value.items()})
 
 
 JSON = "application/json"

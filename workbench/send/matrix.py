@@ -10,7 +10,7 @@ from dataclasses import field, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
-from workbench.convert import Loss, WholeRequest, convert, rename_fields, with_held_history
+from workbench.convert import Loss, WholeRequest, convert, old_names, rename_fields, with_held_history
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
@@ -110,6 +110,7 @@ class MatrixHistory:
         self._forms: dict[str, _HistoryForm | str] = {
             self.protocol: _HistoryForm(self._read(original.exchange.request, self.protocol))
         }
+        self._spellings: dict[tuple[str, ...], _HistoryForm] = {}
 
     def row(self, label: str) -> MatrixRow:
         """Verdict of one contract. Raises UsageError if it does not exist."""
@@ -148,12 +149,20 @@ class MatrixHistory:
         form = self._forms[protocol]
         if isinstance(form, str) or not form.is_converted:
             return form
-        fields = contract.term("params.fields")
-        body = rename_fields(form.decoded.request_text, fields if isinstance(fields, list) else None)
+        terms = contract.term("params.fields")
+        fields = terms if isinstance(terms, list) else None
+        spelling = (protocol, *old_names(fields))
+        if spelling not in self._spellings:
+            self._spellings[spelling] = self._with_old_names(form, fields)
+        return self._spellings[spelling]
+
+    def _with_old_names(self, form: _HistoryForm, fields: Sequence[str] | None) -> _HistoryForm:
+        """A converted history with the names of fields that a provider knows."""
+        body = rename_fields(form.decoded.request_text, fields)
         if body == form.decoded.request_text:
             return form
         request = replace(form.decoded.exchange.request or HttpRequest(), body=Body(body))
-        return replace(form, decoded=self._read(request, protocol), shared=SharedResults())
+        return replace(form, decoded=self._read(request, form.decoded.protocol or ""), shared=SharedResults())
 
     def _with_turns(self, whole: WholeRequest) -> _HistoryForm:
         """The history with the turns that another provider does not hold."""
