@@ -415,7 +415,8 @@ class ElementGrammar:
             if not key:
                 continue
             value = text[param.start - base : param.end - base]
-            found[key] = self.value(name or "", key, self._trim_value(value) if self.trims else value, param)
+            value = value.removeprefix("\n").removesuffix("\n") if self.trims else value
+            found[key] = self.value(name or "", key, value, param)
         problems = dict.fromkeys((*(p for p, _ in call.problems), *self._unknown(name)))
         places = {p: (t.start, t.end) for p, t in reversed(call.problems)}
         return TextCall(
@@ -432,9 +433,6 @@ class ElementGrammar:
 
     def _unknown(self, name: str | None) -> tuple[str, ...]:
         return unknown(name, self.types.names)
-
-    def _trim_value(self, value: str) -> str:
-        return value.removeprefix("\n").removesuffix("\n")
 
     def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
         """Value of a parameter's text, typed by the schema."""
