@@ -134,7 +134,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             ],
         },
         [
-            ("/messages/1/content/0", "a call of the server tool 'web_search'", "left out"),
+            ("/messages/1/content/0", "a call to the server tool 'web_search'", "left out"),
             ("/messages/1/content/1", "the result of a server tool", "left out"),
             ("/tools/0", "the server tool 'web_search'", "left out"),
         ],
