@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the view of one exchange, or of all exchanges."""
-    from workbench.cli._show import json_views, text_views
+    from workbench.cli._show import json_format, text_format
 
     _files.validate(args)
     _validate_parser(args)
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             _print_passages(args, session, inspector, indices)
             return 0
         if args.format == "json":
-            views = [json_views.view(args.view, inspector.detail(n), args.parser) for n in indices]
+            views = [json_format.view(args.view, inspector.detail(n), args.parser) for n in indices]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
             return 0
         for line in _output.about_lines(session.about):
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         for n in indices:
             if _streams.is_muted():
                 break
-            for line in text_views.view(args.view, inspector.detail(n), args.parser):
+            for line in text_format.view(args.view, inspector.detail(n), args.parser):
                 _output.emit(line)
             _output.emit()
         for line in session.damage:
@@ -113,14 +113,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_story(args: argparse.Namespace, session: Session, inspector: Inspector, indices: range) -> None:
     """Print the story of a session, or what belongs to one exchange of it."""
-    from workbench.cli._show import story_view
+    from workbench.cli._show import as_story
 
-    story = story_view.read(inspector)
+    story = as_story.read(inspector)
     if args.format == "json":
-        items = story_view.as_json(story, indices)
+        items = as_story.as_json(story, indices)
         _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "items": items})
         return
-    for line in (*_output.about_lines(session.about), *story_view.as_text(story, indices)):
+    for line in (*_output.about_lines(session.about), *as_story.as_text(story, indices)):
         _output.emit(line)
     for line in session.damage:
         _output.complain(line, 0)
@@ -128,14 +128,14 @@ def _print_story(args: argparse.Namespace, session: Session, inspector: Inspecto
 
 def _print_passages(args: argparse.Namespace, session: Session, inspector: Inspector, indices: range) -> None:
     """Print what tool servers returned next to what the model received."""
-    from workbench.cli._show import tool_hop_view
+    from workbench.cli._show import as_mcp
 
-    found = tool_hop_view.passages(inspector, indices)
+    found = as_mcp.passages(inspector, indices)
     if args.format == "json":
-        results = tool_hop_view.as_json(found)
+        results = as_mcp.as_json(found)
         _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "results": results})
         return
-    for line in (*_output.about_lines(session.about), *tool_hop_view.as_text(found)):
+    for line in (*_output.about_lines(session.about), *as_mcp.as_text(found)):
         _output.emit(line)
     for line in session.damage:
         _output.complain(line, 0)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 from workbench.simulator._core import Simulator
 from workbench.simulator._dials import ARGUMENT_FAULTS, STREAM_FAULTS, Dials, HttpFault, dials_of
+from workbench.simulator._encoded_reply import ReplyPiece, ServedRequest, SimulatedReply
 from workbench.simulator._memory import simulator_history
 from workbench.simulator._model import RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn
 from workbench.simulator._script import read_script
 from workbench.simulator._server import Server, serve
-from workbench.simulator._wire import ReplyPiece, ServedRequest, SimulatedReply
 
 if TYPE_CHECKING:
     from workbench.simulator._dials import FEATURES, PLACES, UNREAD

@@ -15,13 +15,20 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
-from workbench.simulator import _features, _wire
+from workbench.simulator import _encoded_reply, _features
+from workbench.simulator._encoded_reply import (
+    JSON,
+    EncodedReply,
+    ReplyPiece,
+    ServedRequest,
+    SimulatedReply,
+    encode_reply,
+)
 from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route, socket_route
 from workbench.simulator._ids import Ids, answers_of, call_ids, downgrade_unprovable, proofs_of
 from workbench.simulator._memory import Offer, SimulatorMemory
 from workbench.simulator._model import ScriptedAnswer, ScriptedModel, ScriptTurn, answer
 from workbench.simulator._request_text import input_tokens
-from workbench.simulator._wire import JSON, EncodedReply, ReplyPiece, ServedRequest, SimulatedReply, encode_reply
 from workbench.wire import (
     CONNECTION,
     Body,
@@ -159,7 +166,7 @@ class Simulator:
     @property
     def socket_headers(self) -> tuple[tuple[str, str], ...]:
         """Headers of the handshake of a WebSocket: as over HTTP, one says whose simulator it is."""
-        return (_wire.server_header(self.contract.name),)
+        return (_encoded_reply.server_header(self.contract.name),)
 
     def is_stored(self, name: str) -> bool:
         """True for the id of a response that a later connection can continue."""
@@ -253,7 +260,7 @@ class _PendingRequest:
 
     def not_found(self) -> str:
         """Error text in the provider's words."""
-        return _wire.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
+        return _encoded_reply.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
 
     def foreign_protocol_note(self) -> str:
         """Note that another protocol has the path; empty if none has."""
@@ -270,20 +277,20 @@ class _PendingRequest:
     def answer_model_request(self, scripted: ScriptTurn | None = None) -> SimulatedReply:
         decoded = self.decode()
         if decoded.request is None:
-            return self.error_reply(400, _wire.unreadable(decoded.request_text, self.way.protocol))
+            return self.error_reply(400, _encoded_reply.unreadable(decoded.request_text, self.way.protocol))
         request, simulator = decoded.request, self.simulator
         if request.model:
             simulator._names[request.model] = None
             while len(simulator._names) > 64:
                 del simulator._names[next(iter(simulator._names))]
         elif not self.serving.model_in_url and not simulator.is_permissive:
-            return self.error_reply(400, _wire.without_model(self.way.protocol))
+            return self.error_reply(400, _encoded_reply.without_model(self.way.protocol))
         if self.way.kind == COUNT:
             return self.count_tokens(decoded)
         request = simulator._memory.with_history(request)
         turn, fault = (scripted, None) if scripted else simulator.model.turn(request)
         if fault:
-            text = _wire.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
+            text = _encoded_reply.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
             wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
             return self.error_reply(fault.status, text, more=wait, note="injected")
         unwanted = _features.refusal(request, turn.dials)
@@ -301,8 +308,8 @@ class _PendingRequest:
         decoded, simulator = self.decode(), self.simulator
         if decoded.request is None:
             contract = contracts.get(simulator.label, protocol=self.way.protocol)
-            text = _wire.unreadable(decoded.request_text, self.way.protocol)
-            return _wire.error(contract, self.way.protocol, 400, text, request_id=self.request_id)
+            text = _encoded_reply.unreadable(decoded.request_text, self.way.protocol)
+            return _encoded_reply.error(contract, self.way.protocol, 400, text, request_id=self.request_id)
         row = simulator._memory.inspect_apart(decoded.exchange)
         contract = simulator.contract_for(decoded.protocol, decoded.request, row.provider or simulator.label)
         return self.refusal(judge(row.findings, contract), contract)
@@ -334,7 +341,7 @@ class _PendingRequest:
     def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
         if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
             return None
-        return _wire.refuse(judgement.finding, contract, self.way.protocol, self.request_id)
+        return _encoded_reply.refuse(judgement.finding, contract, self.way.protocol, self.request_id)
 
     def refuse(self, number: int, refused: Refusal, judgement: Judgement) -> SimulatedReply:
         data = dumps(refused.body)
@@ -407,7 +414,7 @@ class _PendingRequest:
     ) -> SimulatedReply:
         """A refusal that no rule predicts."""
         contract = contracts.get(self.simulator.label, protocol=self.way.protocol)
-        refused = _wire.error(contract, self.way.protocol, status, text, request_id=self.request_id)
+        refused = _encoded_reply.error(contract, self.way.protocol, status, text, request_id=self.request_id)
         return self.plain(status, dumps(refused.body), more=more, note=note or text)
 
     def plain(
@@ -422,7 +429,7 @@ class _PendingRequest:
 
     def response(self, status: int, kind: str, data: bytes, more: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
         simulator = self.simulator
-        own = _wire.headers(self.way.protocol, self.request_id, simulator.contract.name)
+        own = _encoded_reply.headers(self.way.protocol, self.request_id, simulator.contract.name)
         typed = () if status == 204 else (("content-type", kind),)
         return HttpResponse(status, Headers((*typed, *own, *more)), Body(data), http_version="HTTP/1.1")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
+from workbench.simulator._encoded_reply import ServedRequest, SimulatedReply
 from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, ServedSocket
-from workbench.simulator._wire import ServedRequest, SimulatedReply
 from workbench.wire import (
     MessageDeflater,
     MessageReader,

@@ -19,8 +19,8 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DialogueContext, Reaction, SocketRefusal, SocketTurns, with_turns
+from workbench.simulator._encoded_reply import ReplyPiece, ServedRequest
 from workbench.simulator._endpoints import Route
-from workbench.simulator._wire import ReplyPiece, ServedRequest
 from workbench.wire import (
     Exchange,
     ExchangeKind,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.message_pump import MessagePump
 
-    from workbench.tui.hints import Hints
+    from workbench.tui.idle_keys import Hints
     from workbench.tui.screens.home import HomeScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.session.type_ahead import TypeAhead
@@ -258,7 +258,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
     @property
     def hints(self) -> Hints:
         """The keys that are shown to a person who pauses."""
-        from workbench.tui.hints import Hints
+        from workbench.tui.idle_keys import Hints
 
         self._hints = self._hints or Hints(self)
         return self._hints

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from workbench.cli._show import arguments_view, text_calls_view
+from workbench.cli._show import as_arguments, as_textcalls
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules import Detail
@@ -29,11 +29,11 @@ def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, Json
         "problems": list(row.problems),
     }
     if name == "textcalls":
-        return head | text_calls_view.as_json(detail, parser)
+        return head | as_textcalls.as_json(detail, parser)
     return head | {
         "wire": wire,
         "ir": ir,
-        "arguments": arguments_view.as_json,
+        "arguments": as_arguments.as_json,
         "closure": closure,
         "reasoning": reasoning,
         "events": events,

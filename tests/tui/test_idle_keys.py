@@ -6,7 +6,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing
 from workbench.tui import keymap
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.hints import HintBar, hint_lines
+from workbench.tui.idle_keys import HintBar, hint_lines
 from workbench.views.lines import plain
 
 
@@ -51,7 +51,7 @@ def test_a_user_switches_them_off() -> None:
 
 def test_no_line_is_longer_than_the_screen() -> None:
     from workbench.tui import keys
-    from workbench.tui.hints import ActiveKey
+    from workbench.tui.idle_keys import ActiveKey
 
     active = [ActiveKey(key, 0) for key in (*keys.PANE, *keys.SESSION)]
     for width in (10, 40, 80, 300):

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from workbench.cli._output import cut, number
-from workbench.cli._show import arguments_view, text_calls_view
-from workbench.cli._show.json_views import start_line
+from workbench.cli._show import as_arguments, as_textcalls
+from workbench.cli._show.json_format import start_line
 from workbench.ir import (
     Media,
     Message,
@@ -52,12 +52,12 @@ def view(name: str, detail: Detail, parser: str | None = None) -> Iterator[str]:
         yield from there or ["  not decoded: --as wire shows the bytes"]
         return
     if name == "textcalls":
-        yield from text_calls_view.as_text(detail, parser)
+        yield from as_textcalls.as_text(detail, parser)
         return
     yield from {
         "wire": wire,
         "ir": ir,
-        "arguments": arguments_view.as_text,
+        "arguments": as_arguments.as_text,
         "closure": closure,
         "reasoning": reasoning,
         "events": events,
