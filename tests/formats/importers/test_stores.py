@@ -23,7 +23,7 @@ from tests.formats.importers.store_samples import (
 )
 from tests.formats.importers.store_variants import VARIANTS
 from workbench.errors import UnreadableInput
-from workbench.formats.importers import _store, open_found, open_input
+from workbench.formats.importers import _log_stores, open_found, open_input
 from workbench.rules import Inspection, Inspector
 from workbench.wire import fidelity_of
 from workbench.wire.session import Session, exchanges_of
@@ -143,7 +143,7 @@ def test_names_of_another_store_inside_a_message_claim_nothing(tmp_path: Path) -
 
 def test_a_head_that_stops_inside_a_long_row_is_claimed() -> None:
     long = LITELLM | {"messages": [{"role": "user", "content": "x" * 100_000}]}
-    assert _store.claims(one(long)[:65536], "litellm_log") > 0.9
+    assert _log_stores.claims(one(long)[:65536], "litellm_log") > 0.9
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.formats.importers._store import object_of, text
+from workbench.formats.importers._log_stores import object_of, text
 from workbench.ir import JsonValue
 from workbench.protocols import DecodedExchange
 from workbench.wire import Body, Exchange, HttpResponse, dumps, loads, split_url

@@ -7,8 +7,8 @@ from importlib import import_module
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._log_stores import COLUMNS, StoreRow, session_of, store_of
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of
-from workbench.formats.importers._store import COLUMNS, StoreRow, session_of, store_of
 from workbench.formats.importers.records import TITLE
 from workbench.wire.session import Session
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
-from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity, dumps
 from workbench.wire.session import MemorySession
@@ -26,12 +26,12 @@ def sniff(head: bytes) -> float:
     """Objects with the columns of the table, or events of the gateway."""
     if b"GatewayLlmLog" not in head and b"RequestMessages" not in head and b"requestMessages" not in head:
         return 0.0
-    return _store.claims(head, "azure_apim")
+    return _log_stores.claims(head, "azure_apim")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each correlation id. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
@@ -67,7 +67,7 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
         missing.append("the logged request messages are truncated: not valid JSON")
     is_cut = bool(gaps) or (bool(request_text) and request is None)
     sides = StoredSides(request, answer, 200, "/openai/v1/chat/completions", missing=tuple(missing))
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         sides,
         Fidelity.CUT if is_cut and (request_text or answer_text) else Fidelity.REBUILT,
         key=text(ordered[0].get("CorrelationId")),

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._store import StoredSides, StoreRow, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
 from workbench.formats.importers._values import mapping, number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -24,19 +24,19 @@ MESSAGES = "/v1/messages"
 
 def sniff(head: bytes) -> float:
     """Objects with a ``custom_id`` and one side of an exchange, or records with both."""
-    return _store.claims(head, "batch_file")
+    return _log_stores.claims(head, "batch_file")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each ``custom_id``. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of lines; a request and a result with the same ``custom_id`` are one."""
     by_id: dict[str, Exchange] = {}
     for row in rows:
-        for exchange in _store.build(row, damage, _exchange):
+        for exchange in _log_stores.build(row, damage, _exchange):
             key = text(row.value.get("custom_id") or row.value.get("recordId")) or row.where
             other = by_id.get(key)
             if other is None:
@@ -102,6 +102,6 @@ def _end(word: str) -> str:
 
 
 def _exchange_with(row: dict[str, JsonValue], sides: StoredSides, note: str) -> Exchange:
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         sides, Fidelity.RESERIALISED, key=text(row.get("custom_id") or row.get("recordId")), note=note
     )

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import quote
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.formats.importers._sides import SYNTHESISED
-from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import (
     Body,
@@ -40,17 +40,17 @@ _FAILED = {"ThrottlingException": 429, "AccessDeniedException": 403, "ResourceNo
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of an invocation."""
-    return _store.claims(head, "bedrock_log")
+    return _log_stores.claims(head, "bedrock_log")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each invocation. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of invocations."""
-    return [exchange for row in rows if _calls(row.value) for exchange in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows if _calls(row.value) for exchange in _log_stores.build(row, damage, _exchange)]
 
 
 def _calls(row: dict[str, JsonValue]) -> bool:
@@ -79,7 +79,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         failure,
         tuple(elsewhere),
     )
-    exchange = _store.exchange_of(
+    exchange = _log_stores.exchange_of(
         sides,
         Fidelity.RESERIALISED,
         key=text(row.get("requestId")),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._store import StoredSides, StoreRow, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
 from workbench.formats.importers._values import number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -31,17 +31,17 @@ _OF_API |= {"Datetime": "created_at"}
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of the data set."""
-    return _store.claims(head, "cloudflare_gateway")
+    return _log_stores.claims(head, "cloudflare_gateway")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each line. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of lines."""
-    return [exchange for row in rows for exchange in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows for exchange in _log_stores.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -54,7 +54,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         missing = [NO_BODY]
     is_text = all(isinstance(body, str) for body in (request, answer) if body is not None)
     sides = StoredSides(request, answer, number_of(row.get("StatusCode")) or 0, _url(row), missing=tuple(missing))
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         sides,
         Fidelity.EXACT if is_text else Fidelity.RESERIALISED,
         key=text(row.get("RequestId") or row.get("RayID")),

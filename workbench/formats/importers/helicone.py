@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.formats.importers._values import number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -23,17 +23,17 @@ NO_BODY = "the store contains no body: export with bodies, or fetch the signed U
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of a request."""
-    return _store.claims(head, "helicone")
+    return _log_stores.claims(head, "helicone")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each request. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of rows."""
-    return [exchange for row in rows for exchange in _store.build(row, damage, _exchange)]
+    return [exchange for row in rows for exchange in _log_stores.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -48,7 +48,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         text(row.get("request_path") or row.get("target_url")),
         missing=() if request or answer else (NO_BODY,),
     )
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         sides,
         Fidelity.RESERIALISED,
         key=text(row.get("request_id")),

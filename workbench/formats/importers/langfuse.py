@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
-from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
 from workbench.wire.session import MemorySession
@@ -23,22 +23,22 @@ NO_IO = "input and output of this generation are not stored"
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of an observation."""
-    return _store.claims(head, "langfuse")
+    return _log_stores.claims(head, "langfuse")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each generation. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of observations."""
     generations = (row for row in rows if text(row.value.get("type")).upper() == "GENERATION")
-    return [exchange for row in generations for exchange in _store.build(row, damage, _exchange)]
+    return [exchange for row in generations for exchange in _log_stores.build(row, damage, _exchange)]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         _sides(row),
         Fidelity.REBUILT,
         key=text(row.get("id")),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
-from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
 from workbench.wire.session import MemorySession
@@ -23,24 +23,24 @@ NO_IO = "inputs and outputs of this run are not stored"
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of a run."""
-    return _store.claims(head, "langsmith")
+    return _log_stores.claims(head, "langsmith")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each run of a model. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of runs, and of the runs below them."""
-    return [exchange for row in _runs(rows) for exchange in _store.build(row, damage, _exchange)]
+    return [exchange for row in _runs(rows) for exchange in _log_stores.build(row, damage, _exchange)]
 
 
 def _runs(rows: Iterable[StoreRow], depth: int = 0) -> Iterable[StoreRow]:
     for row in rows:
         if text(row.value.get("run_type")) == "llm":
             yield row
-        below = _store.objects_of(row.value.get("child_runs")) if depth < _DEEPEST else []
+        below = _log_stores.objects_of(row.value.get("child_runs")) if depth < _DEEPEST else []
         yield from _runs((StoreRow(f"{row.where}/child_runs/{n}", run) for n, run in enumerate(below)), depth + 1)
 
 
@@ -48,7 +48,7 @@ _DEEPEST = 50
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         _sides(row),
         Fidelity.REBUILT,
         key=text(row.get("id")),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._litellm import calls_model, failure_of, in_protocol_of, is_cut, is_redacted, url_of
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
-from workbench.formats.importers._store import StoredSides, StoreRow, text
 from workbench.formats.importers._values import fields
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -25,23 +25,25 @@ NOT_LOGGED = "messages are not stored: LiteLLM redacted them"
 
 def sniff(head: bytes) -> float:
     """Objects with the names of the payload."""
-    return _store.claims(head, "litellm_log")
+    return _log_stores.claims(head, "litellm_log")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each payload. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of payloads."""
-    return [exchange for row in rows if calls_model(row.value) for exchange in _store.build(row, damage, _exchange)]
+    return [
+        exchange for row in rows if calls_model(row.value) for exchange in _log_stores.build(row, damage, _exchange)
+    ]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
     sides = sides_of(row, row.get("messages"), row.get("response"))
-    metadata = _store.object_of(row.get("metadata"))
-    return _store.exchange_of(
+    metadata = _log_stores.object_of(row.get("metadata"))
+    return _log_stores.exchange_of(
         sides,
         Fidelity.REBUILT,
         key=text(row.get("id")),
@@ -58,13 +60,16 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     known = {**fields(row), "model": text(row.get("model_group")) or row.get("model")}
     if is_redacted(messages):
         return StoredSides(missing=(NOT_LOGGED,))
-    input_value, output_value = _store.parse_text(messages), _store.parse_text(response)
+    input_value, output_value = _log_stores.parse_text(messages), _log_stores.parse_text(response)
     if isinstance(input_value, str) and input_value:
         input_value = [{"role": "user", "content": input_value}]
     request = request_in(input_value, known) if input_value else None
     failure, status = failure_of(row)
     answer = None if failure or is_redacted(output_value) else answer_in(output_value, known) or output_value or None
     answer = in_protocol_of(url_of(row), answer)
-    cuts = {"request": tuple(_store.cut_places(request, is_cut)), "response": tuple(_store.cut_places(answer, is_cut))}
+    cuts = {
+        "request": tuple(_log_stores.cut_places(request, is_cut)),
+        "response": tuple(_log_stores.cut_places(answer, is_cut)),
+    }
     missing = () if request else ("messages are not stored: LiteLLM did not log them",)
     return StoredSides(request, answer, status or 200, url_of(row), failure, missing, cuts)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._litellm import calls_model, is_cut
-from workbench.formats.importers._store import StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoreRow, object_of, text
 from workbench.formats.importers.litellm_log import sides_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -23,17 +23,19 @@ TITLE = "LiteLLM spend log"
 
 def sniff(head: bytes) -> float:
     """Objects with the columns of the table."""
-    return _store.claims(head, "litellm_spend")
+    return _log_stores.claims(head, "litellm_spend")
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each row. Raises UnreadableInput if there is none."""
-    return _store.read_store(data, name, TITLE, exchanges)
+    return _log_stores.read_store(data, name, TITLE, exchanges)
 
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of rows."""
-    return [exchange for row in rows if calls_model(row.value) for exchange in _store.build(row, damage, _exchange)]
+    return [
+        exchange for row in rows if calls_model(row.value) for exchange in _log_stores.build(row, damage, _exchange)
+    ]
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
@@ -41,9 +43,9 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     sent = object_of(sent.get("body")) or sent
     sides = sides_of(row, row.get("messages") or None, row.get("response") or None)
     if any(name in sent for name in ("messages", "input", "contents", "prompt")):
-        cuts = {**sides.cuts, "request": tuple(_store.cut_places(sent, is_cut))}
+        cuts = {**sides.cuts, "request": tuple(_log_stores.cut_places(sent, is_cut))}
         sides = sides._replace(request=sent, missing=(), cuts=cuts)
-    return _store.exchange_of(
+    return _log_stores.exchange_of(
         sides,
         Fidelity.REBUILT,
         key=text(row.get("request_id")),

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
+from workbench.formats.importers._log_stores import StoreRow, object_of, parse_text, text
 from workbench.formats.importers._otlp import OtelSpan, SpanEvent
-from workbench.formats.importers._store import StoreRow, object_of, parse_text, text
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers._values import as_list
 from workbench.formats.importers.otel import is_model, turn_of
@@ -23,13 +23,13 @@ TITLE = "OpenTelemetry spans (table)"
 
 def sniff(head: bytes) -> float:
     """Rows with the columns of the table."""
-    return _store.claims(head, "otel_table")
+    return _log_stores.claims(head, "otel_table")
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each span of a model call. Raises UnreadableInput if there is none."""
     damage = ImportDamage()
-    return session(_store.rows_in(data, damage), name, damage)
+    return session(_log_stores.rows_in(data, damage), name, damage)
 
 
 def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> TranscriptSession:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._store import StoreRow
+from workbench.formats.importers._log_stores import StoreRow
 from workbench.formats.importers._store_tables import session_of_rows
 from workbench.ir import JsonValue
 from workbench.wire.session import Session

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.formats.importers import _store
+from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
+from workbench.formats.importers._log_stores import StoreRow, object_of, parse_text, text
 from workbench.formats.importers._otlp import OtelSpan, otlp_span
-from workbench.formats.importers._store import StoreRow, object_of, parse_text, text
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.ir import JsonValue
@@ -24,13 +24,13 @@ _DEEPEST = 12
 
 def sniff(head: bytes) -> float:
     """Objects with the fields of a span."""
-    return _store.claims(head, "phoenix")
+    return _log_stores.claims(head, "phoenix")
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each span of a model call. Raises UnreadableInput if there is none."""
     damage = ImportDamage()
-    return session(_store.rows_in(data, damage), name, damage)
+    return session(_log_stores.rows_in(data, damage), name, damage)
 
 
 def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> TranscriptSession:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import HEAD, ImportDamage
-from workbench.formats.importers._store import StoreRow, store_of
+from workbench.formats.importers._log_stores import StoreRow, store_of
 from workbench.formats.importers._store_tables import session_of_rows
 from workbench.formats.importers._values import as_list, mapping, mappings
 from workbench.formats.importers._values import text as text_of
