@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import body
-from workbench.formats.importers._sides import stream_of
+from workbench.formats.importers._side_of_value import stream_of
 from workbench.wire.session import store
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, error_status, is_error, side_of
+from workbench.formats.importers._side_of_value import EVENT, REQUEST, RESPONSE, error_status, is_error, side_of
 
 SIDES = [
     ({"model": "m", "messages": []}, REQUEST),

@@ -22,7 +22,7 @@ from workbench.formats.importers._http import (
     text_bytes,
     whole_text,
 )
-from workbench.formats.importers._sides import (
+from workbench.formats.importers._side_of_value import (
     RESPONSE,
     SYNTHESISED,
     SYNTHESISED_NOTE,

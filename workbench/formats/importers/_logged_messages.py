@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.formats.importers._sides import RESPONSE, shape_of
+from workbench.formats.importers._side_of_value import RESPONSE, shape_of
 from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, text
 from workbench.ir import JsonValue
 from workbench.wire import dumps

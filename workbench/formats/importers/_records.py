@@ -26,7 +26,7 @@ from workbench.formats.importers._record_names import (
     is_coded,
     is_other_step,
 )
-from workbench.formats.importers._sides import (
+from workbench.formats.importers._side_of_value import (
     EVENT,
     REQUEST,
     RESPONSE,

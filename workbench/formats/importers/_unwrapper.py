@@ -19,7 +19,7 @@ from workbench import regex
 from workbench.errors import WireError, WorkbenchError
 from workbench.formats import unwrapping
 from workbench.formats.importers._files import HEAD
-from workbench.formats.importers._sides import EVENT, is_error, side_of
+from workbench.formats.importers._side_of_value import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, UnreadableValue, ValueReader
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING

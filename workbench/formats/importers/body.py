@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import is_json, is_written_call
 from workbench.formats.importers._records import is_record
-from workbench.formats.importers._sides import EVENT, body_only, side_of
+from workbench.formats.importers._side_of_value import EVENT, body_only, side_of
 from workbench.wire import loads
 from workbench.wire.session import MemorySession
 

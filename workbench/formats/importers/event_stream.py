@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench import regex
-from workbench.formats.importers._sides import response_only
+from workbench.formats.importers._side_of_value import response_only
 from workbench.wire import Framing, framing_of
 from workbench.wire.session import MemorySession
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
-from workbench.formats.importers._sides import SYNTHESISED
+from workbench.formats.importers._side_of_value import SYNTHESISED
 from workbench.formats.importers._values import rest, text
 from workbench.ir import JsonValue
 from workbench.wire import Body, Exchange, Headers, HttpResponse, Origin, dumps

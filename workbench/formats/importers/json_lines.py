@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench import regex
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
-from workbench.formats.importers._sides import (
+from workbench.formats.importers._side_of_value import (
     EVENT,
     NDJSON,
     REQUEST,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._sides import response_only
+from workbench.formats.importers._side_of_value import response_only
 from workbench.wire.session import MemorySession
 
 NAME = "model-text"
