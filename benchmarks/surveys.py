@@ -22,7 +22,7 @@ from workbench.formats.importers import open_found
 from workbench.rules import Inspector
 from workbench.survey import Catalog, overview, run_survey
 from workbench.survey.judging import object_key
-from workbench.survey.places import StoredObject
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.planning import KnownObjects, ObjectSelection, Planner
 from workbench.survey.schema import FINDINGS as FINDINGS_TABLE
 from workbench.survey.schema import GROUPED, TABLES, VERSION

@@ -183,7 +183,7 @@ def litellm(trial: Trial) -> bool:
         )
         return True
     with s3_server("gateway") as server:
-        from workbench.survey.places import Listing, _store
+        from workbench.survey.object_listing import Listing, _store
 
         with _proxy(trial.folder, server) as url:
             sent = _traffic(url)

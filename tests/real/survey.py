@@ -154,7 +154,7 @@ def s3(trial: Trial) -> bool:
     import obstore
 
     with s3_server("agents") as server:
-        from workbench.survey.places import _store
+        from workbench.survey.object_listing import _store
 
         bucket, _ = _store("s3://agents/")
         for path in sorted(trial.store.iterdir()):

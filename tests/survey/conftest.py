@@ -16,8 +16,8 @@ from workbench.survey import Catalog, JudgeOptions, ObjectSelection, SurveyOptio
 from workbench.survey.engines import BatchOutcome, Task
 from workbench.survey.judging import judge_unit
 from workbench.survey.links import link_rows
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch, part_of
-from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
 from workbench.survey.run import RunResult, SurveyTask
 from workbench.survey.schema import TABLES

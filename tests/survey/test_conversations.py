@@ -14,7 +14,7 @@ from tests.formats.importers.store_samples import ANSWER, CALL, LITELLM, TOOL
 from tests.survey.conftest import rows
 from workbench.survey import Catalog, ObjectSelection, SurveyOptions
 from workbench.survey.conversations import JoinCounts, Joiner
-from workbench.survey.places import StoredObject
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.run import RunResult
 
 

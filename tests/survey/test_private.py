@@ -86,8 +86,8 @@ def _unpacked(data: bytes) -> bytes:
 def test_parts_hold_no_text_either(tmp_path: Path, key_file: Path) -> None:
     from tests.survey.conftest import KEY
     from workbench.survey.judging import judge_unit
+    from workbench.survey.object_listing import list_objects
     from workbench.survey.parts import Batch
-    from workbench.survey.places import list_objects
 
     path = tmp_path / "body.json"
     path.write_text(json.dumps(marked(CHAT)), encoding="utf-8")

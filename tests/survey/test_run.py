@@ -34,8 +34,8 @@ from workbench.survey import (
 )
 from workbench.survey import run as run_module
 from workbench.survey.engines import BatchOutcome, Task, engine_of, share_of
+from workbench.survey.object_listing import Listing, StoredObject, list_objects
 from workbench.survey.parts import MOST_OBJECTS, Batch, batches_of, is_whole, part_of, read_part, write_part
-from workbench.survey.places import Listing, StoredObject, list_objects
 from workbench.survey.planning import KnownObjects, ObjectSelection
 from workbench.survey.run import RunResult, pending
 
@@ -271,8 +271,8 @@ def test_a_listing_that_breaks_off_goes_on_behind_its_last_name(monkeypatch: pyt
                 when = datetime(2026, 9, 1 + (page // 5), tzinfo=UTC)
                 yield [{"path": n, "size": 1, "e_tag": '"v"', "last_modified": when} for n in left[page : page + 5]]
 
-    monkeypatch.setattr("workbench.survey.places._store", lambda path: (Store(), "logs"))
-    monkeypatch.setattr("workbench.survey.places.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("workbench.survey.object_listing._store", lambda path: (Store(), "logs"))
+    monkeypatch.setattr("workbench.survey.object_listing.time.sleep", lambda seconds: None)
     found = list(Listing("s3://b/logs"))
     assert [one.uri for one in found] == [f"s3://b/{name}" for name in names]
     assert asked == [None, "logs/009.json", "logs/019.json"] and found[0].etag == "v"

@@ -15,7 +15,7 @@ from tests.formats.importers.store_samples import CHAT
 from tests.survey.conftest import KEY, Quiet, Truth, rows
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, WorkerLimits, run_survey
 from workbench.survey.judging import judge_unit
-from workbench.survey.places import StoredObject, list_objects
+from workbench.survey.object_listing import StoredObject, list_objects
 from workbench.survey.schema import MADE_BY_CHILD, TABLES
 from workbench.survey.worker import Worker
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.survey.html import html_report
     from workbench.survey.judging import JudgeOptions, object_key
     from workbench.survey.keys import known_surveys
-    from workbench.survey.places import ObjectChanged, StoredObject, on_disk, time_of
+    from workbench.survey.object_listing import ObjectChanged, StoredObject, on_disk, time_of
     from workbench.survey.planning import ObjectSelection
     from workbench.survey.run import Progress, RunResult, SurveyOptions, commit_survey, run_survey
     from workbench.survey.schema import STATUSES, TABLES, VERSION

@@ -19,7 +19,7 @@ from typing import BinaryIO
 from workbench.ir import JsonValue
 from workbench.survey.judging import JudgeOptions, judge_unit
 from workbench.survey.links import link_rows
-from workbench.survey.places import StoredObject, fetch_ahead, is_bucket
+from workbench.survey.object_listing import StoredObject, fetch_ahead, is_bucket
 from workbench.wire import dumps, loads
 
 MEMORY_STATUS = 77

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 
 from workbench.lazy_dataclass import dataclass
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch, batches_of
-from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
 
 MOST_OBJECTS = 2_000

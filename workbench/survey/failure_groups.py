@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.survey.catalog import Catalog, Commit
-from workbench.survey.places import StoredObject
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.rows import Row
 from workbench.survey.schema import EXCHANGES, FINDINGS, GROUPED, OBJECTS, STATUSES
 from workbench.survey.tables import commits_of, open_tables, rows_of

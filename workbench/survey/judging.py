@@ -18,7 +18,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import KnownMessages, KnownParts
 from workbench.rules import Inspector
 from workbench.survey.keys import hash_keyed
-from workbench.survey.places import ObjectChanged, StoredObject, TooLarge, on_disk
+from workbench.survey.object_listing import ObjectChanged, StoredObject, TooLarge, on_disk
 from workbench.survey.rows import ExchangePlace, Row, RowMaker, counts_of
 from workbench.survey.schema import FINDINGS, JUDGED, NOTHING, OBJECTS, SKIPPED, UNREADABLE
 from workbench.wire import Exchange, Fidelity

@@ -16,7 +16,7 @@ from workbench.formats.importers import open_found
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import DecodedExchange
 from workbench.survey.judging import JudgeOptions
-from workbench.survey.places import StoredObject, on_disk
+from workbench.survey.object_listing import StoredObject, on_disk
 from workbench.survey.rows import Row
 from workbench.wire import Exchange, dumps
 from workbench.wire.session import exchanges_of

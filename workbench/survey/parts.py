@@ -17,7 +17,7 @@ import zstandard
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.survey.places import StoredObject
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.rows import Row
 from workbench.wire import dumps, loads
 

@@ -11,8 +11,8 @@ from workbench.lazy_dataclass import dataclass
 from workbench.survey.conversations import Joiner
 from workbench.survey.judging import object_key
 from workbench.survey.keys import hash_keyed
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch, batches_of
-from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
 
 IndexPass = Callable[[Iterable[Batch]], Iterable[tuple[Batch, Sequence[Row]]]]

@@ -16,8 +16,8 @@ import zstandard
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch
-from workbench.survey.places import StoredObject
 from workbench.wire import dumps, loads
 
 _TRAILER = struct.Struct("<IIQ")

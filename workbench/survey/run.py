@@ -18,8 +18,8 @@ from workbench.survey.engines import Engine, Share, engine_of, share_of
 from workbench.survey.judging import JudgeOptions
 from workbench.survey.keys import key_of, remember
 from workbench.survey.links import LINKS
+from workbench.survey.object_listing import Listing, time_of
 from workbench.survey.parts import Batch, is_whole, part_of, write_part
-from workbench.survey.places import Listing, time_of
 from workbench.survey.planning import IndexPass, ObjectSelection, Planner
 from workbench.survey.plans import PlannedBatch, SurveyPlan
 from workbench.survey.rows import Row

@@ -21,7 +21,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.survey.child import MEMORY_STATUS
 from workbench.survey.judging import JudgeOptions, poison_row
-from workbench.survey.places import StoredObject
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.rows import Row
 from workbench.wire import dumps, loads
 
