@@ -15,7 +15,7 @@ from workbench.tui.service import JobAnswer, guard, is_open
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
     from workbench.rules import Inspector
-    from workbench.tui.collating import CollationSource
+    from workbench.tui.compare_sources import CollationSource
     from workbench.tui.screens.comparing.screen import ComparingScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
@@ -119,7 +119,7 @@ def begin(
         from itertools import combinations, pairwise
 
         from workbench.diff import hops_of
-        from workbench.tui.collating import CollatedHops
+        from workbench.tui.compare_sources import CollatedHops
 
         names = hops_of(inspector.session)
         pairs = list(dict.fromkeys((*pairwise(names), *combinations(names, 2))))

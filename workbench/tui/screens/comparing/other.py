@@ -13,7 +13,7 @@ from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 if TYPE_CHECKING:
-    from workbench.tui.collating import CollationSource
+    from workbench.tui.compare_sources import CollationSource
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.state import SessionState
     from workbench.views import Line
@@ -104,13 +104,13 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[CollationSourc
     """Ask for the other side, and pass it to ``show`` as a source."""
 
     def compare(other: Other | None) -> None:
-        from workbench.tui import collating
+        from workbench.tui import compare_sources
 
         if other and other.path:
-            show(collating.File(session.state.name, other.path, index, other.number))
+            show(compare_sources.File(session.state.name, other.path, index, other.number))
         elif other and other.number is not None:
             words = session.branch_switch.words
             older, newer = sorted((index, other.number))  # as in a diff
-            show(collating.Exchanges(older, newer, words))
+            show(compare_sources.Exchanges(older, newer, words))
 
     session.app.push_screen(OtherScreen(index, session.state), compare)

@@ -27,7 +27,7 @@ from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.tui.collating import CollationSource
+    from workbench.tui.compare_sources import CollationSource
     from workbench.tui.screens.session.screen import SessionScreen
 
 

@@ -10,7 +10,7 @@ from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.send import Origin
-    from workbench.tui.collating import CollationSource
+    from workbench.tui.compare_sources import CollationSource
     from workbench.tui.models.findings import RepairOffer
     from workbench.tui.screens.session.screen import SessionScreen
 
