@@ -8,8 +8,7 @@ from textual.message import Message
 
 from tests.tui import samples
 from workbench.rules import Inspector
-from workbench.tui import provisional
-from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open, suspects
+from workbench.tui.early_rows import AHEAD, ProvisionalPass, first_to_open, suspects
 from workbench.tui.service import InspectedRows, InspectionThread, ProvisionalRows
 from workbench.wire import State, Summary, summarize
 from workbench.wire.session import SessionWriter, open_session

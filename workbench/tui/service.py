@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
+from workbench.tui.early_rows import AHEAD, KeptRows, ProvisionalPass, first_to_open
 from workbench.tui.inspection_requests import InspectionRequests, ShownBranches
-from workbench.tui.provisional import AHEAD, KeptRows, ProvisionalPass, first_to_open
 from workbench.wire.session import beginning
 
 if TYPE_CHECKING:

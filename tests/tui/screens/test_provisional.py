@@ -12,8 +12,8 @@ from tests.tui import samples
 from tests.tui.driving import Driver, until
 from workbench.rules import InspectedExchange, Inspector
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.early_rows import AHEAD
 from workbench.tui.models.signs import PROVISIONAL
-from workbench.tui.provisional import AHEAD
 from workbench.wire.session import MemorySession
 
 REFUSED = AHEAD + 30
