@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from workbench.tui import keys
-from workbench.tui.delegate import ActionOf
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import RowTable
 from workbench.tui.panes.body import ByteRows

@@ -17,8 +17,8 @@ from workbench.errors import FaultyRequest, LocalProtocolError, UsageError, Work
 from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import search_of
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import ExportScope, FormRow

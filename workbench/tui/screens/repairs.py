@@ -12,8 +12,8 @@ from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import search_of
 from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.screen import Screen
 
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import search_of
 from workbench.tui.models.branches import title_with_branch
 from workbench.tui.panes.lineview import LineView

@@ -13,8 +13,8 @@ from workbench.recorder.breakpoints import FRAMES, KINDS
 from workbench.recorder.breakpoints import TOOLS as OF_TOOLS
 from workbench.safetext import clip, visible
 from workbench.tui import keys, pause_listener
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL

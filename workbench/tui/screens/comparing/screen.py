@@ -13,8 +13,8 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import search_of
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import ComparedRow, ComparedTurn

@@ -15,8 +15,8 @@ from workbench.chain import Ledger
 from workbench.send import Target
 from workbench.send.loop import LoopEnd
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.models import continuing, send
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.outline import Outline

@@ -10,8 +10,8 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.models import edit
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane

@@ -19,8 +19,8 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.send import Target
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.dispatch import is_open
 from workbench.tui.models import lab, send
 from workbench.tui.models.tabs import TOO_SMALL

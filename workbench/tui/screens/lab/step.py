@@ -15,8 +15,8 @@ from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.host import host_of
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import StyledSpans

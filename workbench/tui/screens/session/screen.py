@@ -12,8 +12,8 @@ from textual.screen import Screen
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf, ActionOnInspected
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.delegate import ActionOf, ActionOnInspected
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.lineview import LineView

@@ -10,8 +10,8 @@ from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.tui import keys
+from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.delegate import ActionOf
 from workbench.tui.list_search import ListSearch
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.time_lanes import HERE, SIGNS, TOOLS, ruler_line, time_map
