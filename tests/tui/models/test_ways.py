@@ -10,7 +10,7 @@ from tests.tui import samples
 from workbench.edits import apply_changes
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
-from workbench.tui.models import ways
+from workbench.tui.models import edit_modes
 from workbench.tui.models.edit import EditRow, outline
 from workbench.tui.models.edit_study import EditStudy, study
 from workbench.wire.exchange import HttpRequest
@@ -33,7 +33,7 @@ def row(found: EditStudy, pointer: str) -> EditRow:
     return next(each for each in outline(found.elements, {"/tools/0"}) if each.pointer == pointer)
 
 
-def made(found: EditStudy, way: ways.WritingWay, text: bytes) -> bytes:
+def made(found: EditStudy, way: edit_modes.WritingWay, text: bytes) -> bytes:
     return apply_changes(found.request, found.text, way.make(text)).body.raw
 
 
@@ -51,7 +51,7 @@ def test_only_what_is_typed_anew_is_changed(
     pointer: str, word: str, written: bytes, typed: bytes, old: bytes, new: bytes
 ) -> None:
     found = studied()
-    way = ways.likeliest(found, row(found, pointer))
+    way = edit_modes.likeliest(found, row(found, pointer))
     assert (way.word, way.written) == (word, written)
     assert made(found, way, way.written) == BODY
     assert made(found, way, typed) == BODY.replace(old, new)
@@ -59,7 +59,7 @@ def test_only_what_is_typed_anew_is_changed(
 
 def test_json_on_one_long_line_is_laid_out_and_only_what_differs_is_changed() -> None:
     found = studied()
-    way = ways.as_json(found, row(found, "/tools/0"))
+    way = edit_modes.as_json(found, row(found, "/tools/0"))
     assert way.written.count(b"\n") > 10 and not way.is_line
     assert made(found, way, way.written.replace(b"where", b"the place")) == BODY.replace(b"where", b"the place")
     with pytest.raises(LocalProtocolError, match="not JSON"):
@@ -68,16 +68,17 @@ def test_json_on_one_long_line_is_laid_out_and_only_what_differs_is_changed() ->
 
 def test_what_acts_or_hides_is_written_as_an_escape() -> None:
     assert (
-        ways.escape_json('{\n "a": "\x1b\x7f\u202e\U000e0041"}') == b'{\n "a": "\\u001b\\u007f\\u202e\\udb40\\udc41"}'
+        edit_modes.escape_json('{\n "a": "\x1b\x7f\u202e\U000e0041"}')
+        == b'{\n "a": "\\u001b\\u007f\\u202e\\udb40\\udc41"}'
     )
-    assert json.loads(ways.escape_json('"\U000e0041"')) == "\U000e0041"
-    assert ways.is_plain("a\n\tb") and not ways.is_plain("a\rb") and not ways.is_plain("\u2028")
+    assert json.loads(edit_modes.escape_json('"\U000e0041"')) == "\U000e0041"
+    assert edit_modes.is_plain("a\n\tb") and not edit_modes.is_plain("a\rb") and not edit_modes.is_plain("\u2028")
 
 
 def test_any_bytes_may_stand_in_a_range() -> None:
     found = studied()
-    way = ways.as_bytes(found, row(found, "/temperature"))
+    way = edit_modes.as_bytes(found, row(found, "/temperature"))
     assert made(found, way, b"}") == BODY.replace(b"1.0", b"}")
     broken = studied(BODY[:-1])
     assert broken.meant.problem and broken.elements == ()
-    assert ways.as_bytes(broken, EditRow(outline((), ())[0].element)).written == BODY[:-1]
+    assert edit_modes.as_bytes(broken, EditRow(outline((), ())[0].element)).written == BODY[:-1]

@@ -111,7 +111,7 @@ class PausedBodyEditor:
             self.screen.decisions.pass_on(paused, body[: paused.sent] + edited)
 
     def _edit_in_place(self, paused: PausedSide, body: bytes) -> None:
-        from workbench.tui.models.ways import is_plain
+        from workbench.tui.models.edit_modes import is_plain
 
         text = from_bytes(body[paused.sent :])
         if paused.is_tool_hop:

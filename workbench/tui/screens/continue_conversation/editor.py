@@ -10,7 +10,7 @@ from workbench.safetext import from_bytes, visible
 from workbench.send.loop import AnswerCall, CallResult, EndReason, LoopEnd, Say, Send
 from workbench.tui.models import continuing
 from workbench.tui.models.continuing import Offer, Pending, StepRecord
-from workbench.tui.models.ways import is_plain
+from workbench.tui.models.edit_modes import is_plain
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.service import JobAnswer as Delivery

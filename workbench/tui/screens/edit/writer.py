@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.edits import apply_changes
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
-from workbench.tui.models import ways
+from workbench.tui.models import edit_modes
 from workbench.tui.models.edit import EditRow
+from workbench.tui.models.edit_modes import WritingWay
 from workbench.tui.models.edit_study import EditStudy
-from workbench.tui.models.ways import WritingWay
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.views import size
 
@@ -55,22 +55,22 @@ class ValueWriter:
 
     def write(self) -> None:
         """Edit the value in its likeliest syntax."""
-        self._write(ways.likeliest)
+        self._write(edit_modes.likeliest)
 
     def write_json(self) -> None:
         """Edit the value as JSON."""
-        self._write(ways.as_json)
+        self._write(edit_modes.as_json)
 
     def raw(self) -> None:
         """Edit the bytes."""
-        self._write(ways.as_bytes)
+        self._write(edit_modes.as_bytes)
 
     def editor(self) -> None:
         """Edit the value in the person's own editor."""
 
         def do(study: EditStudy) -> None:
             if row := self.screen.outline.here:
-                self._write_outside(study, row, ways.likeliest(study, row))
+                self._write_outside(study, row, edit_modes.likeliest(study, row))
 
         self.screen.study.when_settled(do)
 
@@ -104,16 +104,16 @@ class ValueWriter:
 
     def _write_in_place(self, study: EditStudy, row: EditRow, way: WritingWay) -> None:
         screen = self.screen
-        if way.is_text and not ways.is_plain(from_bytes(way.written)):
-            way = ways.as_json(study, row)
+        if way.is_text and not edit_modes.is_plain(from_bytes(way.written)):
+            way = edit_modes.as_json(study, row)
             screen.say("control and hidden characters are shown as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
             screen.flow.refuse(f"{size(len(way.written))} is too long to edit here · E: open your editor")
-        elif not ways.is_plain(text):
+        elif not edit_modes.is_plain(text):
             screen.flow.refuse(f"{row.name} has bytes that cannot be shown · E: open your editor")
         elif self._draft is None:
-            complete = ways.completes(study, row, way)
+            complete = edit_modes.completes(study, row, way)
             title = f"{row.name} · as {way.word}"
             field = Writing(text, title, is_line=way.is_line, id="writing", complete=complete)
             self._draft = Draft(field, way, study, row)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
-from workbench.tui.models import ways
+from workbench.tui.models import edit_modes
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.views import size
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice
     from workbench.tui.models.edit import EditRow
+    from workbench.tui.models.edit_modes import WritingWay
     from workbench.tui.models.edit_study import EditStudy
-    from workbench.tui.models.ways import WritingWay
     from workbench.tui.screens.lab.step import StepScreen
     from workbench.wire import HttpRequest
 
@@ -40,11 +40,11 @@ class RequestEditor:
         """Edit the value under the cursor in place."""
         if (found := self._editable()) is not None:
             studied, row = found
-            way = ways.likeliest(studied, row)
-            if way.is_text and not ways.is_plain(from_bytes(way.written)):
-                way = ways.as_json(studied, row)
+            way = edit_modes.likeliest(studied, row)
+            if way.is_text and not edit_modes.is_plain(from_bytes(way.written)):
+                way = edit_modes.as_json(studied, row)
             text = from_bytes(way.written)
-            if len(way.written) > MOST_IN_PLACE or not ways.is_plain(text):
+            if len(way.written) > MOST_IN_PLACE or not edit_modes.is_plain(text):
                 self.screen.say(f"{row.name} ({size(len(way.written))}) cannot be shown here · E: open your editor")
             else:
                 await self._write(studied, way, text)
@@ -56,7 +56,7 @@ class RequestEditor:
         if (found := self._editable()) is None:
             return
         studied, row = found
-        way = ways.likeliest(studied, row)
+        way = edit_modes.likeliest(studied, row)
         try:
             edited = edited_outside(self.screen.app, way.written, way.suffix)
         except WorkbenchError as error:
