@@ -11,8 +11,8 @@ from textual.containers import Container
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.models import ladder
-from workbench.tui.models.ladder import LadderCall, LadderRung
+from workbench.tui.models import argument_steps
+from workbench.tui.models.argument_steps import LadderCall, LadderRung
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
@@ -50,20 +50,20 @@ class RungsPane(LineView):
 
     @property
     def _problems(self) -> Sequence[tuple[Line, str]]:
-        return ladder.problems(self.subject) if self.subject else ()
+        return argument_steps.problems(self.subject) if self.subject else ()
 
     def count(self) -> int:
         return len(self._problems) + len(self.rungs)
 
     def head(self, item: int, width: int) -> Line:
         above = len(self._problems)
-        return self._problems[item][0] if item < above else ladder.rung_line(self.rungs[item - above], width)
+        return self._problems[item][0] if item < above else argument_steps.rung_line(self.rungs[item - above], width)
 
     def further(self, item: int, width: int) -> list[Line]:
         above = len(self._problems)
         if item < above:
             return wrap(self._problems[item][1], width, indent=4)
-        return ladder.rung_body(self.rungs[item - above], width)
+        return argument_steps.rung_body(self.rungs[item - above], width)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")
@@ -105,10 +105,10 @@ class LadderSource(WorklistSource[LadderCall, ReadCall]):
 
         if subject.found:
             tool_call_ir = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
-            return ladder.text_rungs(subject.found, steps(tool_call_ir, subject.tool))
+            return argument_steps.text_rungs(subject.found, steps(tool_call_ir, subject.tool))
         if subject.call is None or subject.call.format in FREE_TEXT:
             return ()
-        return ladder.rungs(steps(subject.call, subject.tool))
+        return argument_steps.rungs(steps(subject.call, subject.tool))
 
 
 class LadderScreen(WorklistScreen):
@@ -169,7 +169,7 @@ class LadderScreen(WorklistScreen):
 
     def show_subjects(self) -> None:
         subjects = self.worklist.subjects or ()
-        self.entitle(ladder.headline(self.index + 1, subjects))
+        self.entitle(argument_steps.headline(self.index + 1, subjects))
         self._show_calls()
         at = next((n for ref in self.wanted for n, s in enumerate(subjects) if s.ref == ref), len(subjects) - 1)
         self.calls.move_to(at, center=True)
@@ -187,7 +187,7 @@ class LadderScreen(WorklistScreen):
     def _call_line(self, item: int) -> Line:
         work = self.worklist
         read = work.judgements.get(item)
-        return ladder.subject_line(work.subjects[item], read and read.rungs) if work.subjects else ()
+        return argument_steps.subject_line(work.subjects[item], read and read.rungs) if work.subjects else ()
 
     def _show_call(self) -> None:
         subject, read = self.worklist.subject, self.worklist.judgement
