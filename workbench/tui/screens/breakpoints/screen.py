@@ -19,8 +19,8 @@ from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.breakpoint_list import PointsPane, points
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.points import PointsPane, points
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.breakpoints.decisions import PauseDecisions
 from workbench.tui.screens.breakpoints.details import PausedBody, PauseDetails
