@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
-    from workbench.chain.leaf_fates import Fate, fates
+    from workbench.chain.leaf_differences import Fate, fates
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.passed_results import (
         LostPart,
