@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.diff.damage import _around
+from workbench.diff.damage import _head_damage
 from workbench.diff.damage.bodies import body_damages, content_damages
 from workbench.diff.damage.kinds import Damage, DamageKind, damage_words
 from workbench.diff.damage.streams import delay_damages, stream_damages
@@ -78,15 +78,15 @@ def _requests(before: DecodedExchange, after: DecodedExchange) -> Iterator[Damag
     if old is None or new is None:
         return
     is_other = _have_different_protocols(before, after)
-    heads = [] if is_other else list(_around.request_head_damages(old, new))
+    heads = [] if is_other else list(_head_damage.request_head_damages(old, new))
     yield from heads
     if is_other:
         yield _protocol_damage(REQUEST, before, after)
         yield from content_damages(REQUEST, before, after)
     else:
         yield from body_damages(REQUEST, before.request_text, after.request_text)
-        yield from _around.header_damages(REQUEST, old, new)
-    yield from _around.coding_damages(REQUEST, old, new)
+        yield from _head_damage.header_damages(REQUEST, old, new)
+    yield from _head_damage.coding_damages(REQUEST, old, new)
 
 
 def _answers(upstream: DecodedExchange, client: DecodedExchange, *, is_passed_on: bool) -> Iterator[Damage]:
@@ -96,7 +96,7 @@ def _answers(upstream: DecodedExchange, client: DecodedExchange, *, is_passed_on
     if old is None or new is None:
         yield from _missing(upstream, client) if is_passed_on else ()
         return
-    yield from _around.response_head_damages(old, new)
+    yield from _head_damage.response_head_damages(old, new)
     is_other = _have_different_protocols(upstream, client)
     if is_other:
         yield _protocol_damage(RESPONSE, upstream, client)
@@ -104,9 +104,9 @@ def _answers(upstream: DecodedExchange, client: DecodedExchange, *, is_passed_on
     yield from (d for d in bodies if d.kind is not DamageKind.TRUNCATED or not _client_left(client))
     if not is_other:
         is_streamed = bool(upstream.events) != bool(client.events)
-        found = _around.header_damages(RESPONSE, old, new)
+        found = _head_damage.header_damages(RESPONSE, old, new)
         yield from (damage for damage in found if not is_streamed or damage.at != "/headers/content-type")
-    yield from _around.coding_damages(RESPONSE, old, new)
+    yield from _head_damage.coding_damages(RESPONSE, old, new)
 
 
 def _missing(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Damage]:
@@ -162,7 +162,7 @@ def _with_truncation(upstream: DecodedExchange, client: DecodedExchange, damages
     """Add a truncation if the shorter body is a prefix of the other, and its bytes alone do not show it."""
     yield from damages
     is_known = any(damage.kind is DamageKind.TRUNCATED for damage in damages)
-    if damages and not is_known and _around.is_cut(client, upstream):
+    if damages and not is_known and _head_damage.is_cut(client, upstream):
         yield Damage(DamageKind.TRUNCATED, RESPONSE, "", "", "the connection ended before the response was complete")
 
 
