@@ -219,10 +219,7 @@ class RealtimeTurns:
         if self._trigger is None or self._waiting or silence <= _SILENCE:
             return
         if responds_by_itself(self._session):
-            text = (
-                f"the server committed input (message {self._trigger + 1}), but did not start a response for "
-                f"{silence:.0f} s"
-            )
+            text = f"the server committed input (message {self._trigger + 1}), but did not respond for {silence:.0f} s"
             yield SocketFact("socket.no-response", text, (self._trigger,), is_of_client=False, is_of_end=True)
 
     # -- the server

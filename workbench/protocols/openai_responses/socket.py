@@ -106,7 +106,7 @@ class ResponsesTurns:
         """Messages that the server does not know; the turns tell the rest."""
         yield from self._facts
         if self._untyped:
-            text = "a message has no type: the server cannot know that it requests a response, and sent nothing for it"
+            text = "a message has no type: the server cannot know that it requests a response, and did not respond"
             yield SocketFact("socket.unknown-message", text, tuple(self._untyped))
 
     def _is_of_unknown_message(self, number: int, kind: str, value: Value) -> bool:
