@@ -8,6 +8,7 @@ from textual.message import Message
 
 from tests.tui import samples
 from workbench.rules import Inspector
+from workbench.tui import early_rows
 from workbench.tui.early_rows import AHEAD, ProvisionalPass, first_to_open, suspects
 from workbench.tui.service import InspectedRows, InspectionThread, ProvisionalRows
 from workbench.wire import State, Summary, summarize
@@ -54,7 +55,7 @@ def test_what_the_pass_reaches_soon_is_left_to_it() -> None:
 
 
 def test_it_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provisional, "SECONDS", -1.0)
+    monkeypatch.setattr(early_rows, "SECONDS", -1.0)
     first = ProvisionalPass(listed(*((AHEAD + n, 400, State.COMPLETE) for n in range(3))))
     assert first.is_next(AHEAD) and first.next() == AHEAD  # one is always inspected
     assert not first.is_next(AHEAD)
