@@ -14,6 +14,7 @@ from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
+from workbench.formats.importers._log_stores import parse_text
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
 from workbench.formats.importers._record_names import (
     FAILURES,
@@ -37,7 +38,6 @@ from workbench.formats.importers._side_of_value import (
     side_of,
     stream_of,
 )
-from workbench.formats.importers._store import parse_text
 from workbench.formats.importers._values import (
     METHOD,
     PATH,
