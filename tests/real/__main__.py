@@ -5,6 +5,7 @@
     python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
     python -m tests.real websocket [--connections N] [--frames N]
     python -m tests.real websocket clients [openai-realtime-sync|google-genai-live|node-ws …]
+    python -m tests.real websocket codex [websockets|http|upgrade-refused-426 …]
     python -m tests.real browser [--chromium PROGRAM]
 
 ``mcp`` records agents that are on the PATH with one MCP server beside a scripted model (``workbench record --mcp``),
@@ -14,8 +15,9 @@ process. ``mcp bytes`` sends 10^5 messages, one of 100 MB, and accidents through
 ``survey`` runs surveys on an S3 server, Dask and Ray that others wrote (``tests/real/survey.py``).
 ``websocket`` sends random frames through the recorder, many connections at once, and prints what of them changed (it
 has to be nothing) and the time that a frame takes longer. ``websocket clients`` drives official SDKs through the
-recorder against strict simulators (``tests/real/websocket_clients.py``). ``browser`` drives the app and the HTML report
-in Chromium.
+recorder against strict simulators (``tests/real/websocket_clients.py``), ``websocket codex`` Codex in each of its
+transport settings, and compares all that it asks with a run without the recorder. ``browser`` drives the app and the
+HTML report in Chromium.
 """
 
 from __future__ import annotations

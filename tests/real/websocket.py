@@ -329,11 +329,15 @@ async def _times(count: int, path: Path, held: str) -> tuple[tuple[float, float]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``python -m tests.real websocket [--connections N] [--frames N]``, or ``… websocket clients [NAME …]``."""
+    """``python -m tests.real websocket [--connections N] [--frames N]``, or ``… websocket clients|codex [NAME …]``."""
     if arguments[:1] == ["clients"]:
         from tests.real import websocket_clients
 
         return websocket_clients.main(arguments[1:])
+    if arguments[:1] == ["codex"]:
+        from tests.real import websocket_codex
+
+        return websocket_codex.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.real websocket", description=__doc__)
     parser.add_argument("--connections", type=int, default=5_000, help="connections with random frames")
     parser.add_argument("--frames", type=int, default=5_000, help="frames whose time is measured")
