@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from itertools import accumulate, islice
-from math import isclose
 
 from workbench.ir import JsonValue
+from workbench.protocols.common.settings import LostSetting, repeated_settings
 
 Value = dict[str, JsonValue]
 
 _OWN = ("id", "object", "expires_at", "client_secret", "input")
 """Members of a session, and of a response, that are no parameters of a response."""
 
-_BETA_NAMES: Mapping[str, str] = {
-    "/output_modalities": "/modalities",
-    "/max_output_tokens": "/max_response_output_tokens",
-    "/audio/input/turn_detection": "/turn_detection",
-    "/audio/input/transcription": "/input_audio_transcription",
-    "/audio/input/noise_reduction": "/input_audio_noise_reduction",
-    "/audio/output/voice": "/voice",
-    "/audio/output/speed": "/speed",
-}
-"""Place of a member in a session → its place in the sessions of the beta, which servers of others still have."""
-
-_ECHOED = ("/tool_choice", "/output_modalities", "/modalities", "/turn_detection", "/audio/input/turn_detection")
-"""Members that a session repeats as they were set, if the server applies them."""
-
-_SWITCHED = ("turn_detection", "transcription", "noise_reduction")
-"""Ends of the names of members that null switches off; any other that is null gets its default."""
-
-_PRECISION = 1e-6
-"""Relative error of a number that a server keeps in single precision (0.6 is 0.6000000238418579 there)."""
-
+_PROTOCOL = "openai-realtime"
 _TRANSCRIPTION = "realtime.transcription_session"
 
 
@@ -70,69 +51,28 @@ def responds_by_itself(session: Value) -> bool:
     return is_conversation and not is_off and waits_for_silence(session)
 
 
-def members_lost(updates: Iterable[Value], session: Value) -> tuple[str, ...]:
-    """Members that the first of some updates sets, and the session after it does not have, each in words.
+def settings_lost(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:
+    """What the first of some updates sets, and the session after it does not have.
 
     Args:
         updates: it, and those sent behind it; a server may confirm all of them with the state behind the last one.
     """
+    table = repeated_settings(_PROTOCOL)
     first, *later = accumulate(islice(updates, _LATER), merge)
-    found = tuple(_ignored_members(first, session))
+    found = tuple(table.lost(first, session))
     for whole in later if found else ():
-        remaining = frozenset(_ignored_members(whole, session))
-        found = tuple(words for words in found if words in remaining)
+        remaining = {lost.place for lost in table.lost(whole, session)}
+        found = tuple(lost for lost in found if lost.place in remaining)
     return found
+
+
+def is_repeated_by(host: str, lost: LostSetting) -> bool:
+    """A server at this host repeats what is set at the place."""
+    return repeated_settings(_PROTOCOL).is_repeated_by(host, lost.place)
 
 
 _LATER = 8
 """Updates in a row that a server may confirm with one state."""
-
-
-def _ignored_members(update: Value, session: Value) -> Iterator[str]:
-    """Members that an update sets and the session after it does not have, each in words.
-
-    A session without a member says nothing, unless it has it in the place of the other version of the API.
-    """
-    for place, beta in _BETA_NAMES.items():
-        for own, other in ((place, beta), (beta, place)):
-            setting, current = _at(update, own), _at(session, other)
-            if _at(session, own) is _ABSENT and _is_ignored(own, setting, current):
-                yield f"{own[1:].replace('/', '.')} (the session has {other[1:].replace('/', '.')})"
-    for place in _ECHOED:
-        setting, current = _at(update, place), _at(session, place)
-        if _is_ignored(place, setting, current):
-            yield place[1:].replace("/", ".")
-
-
-_ABSENT = object()
-
-
-def _at(value: JsonValue, place: str) -> object:
-    for name in place.split("/")[1:]:
-        if not isinstance(value, dict) or name not in value:
-            return _ABSENT
-        value = value[name]
-    return value
-
-
-def _is_ignored(place: str, setting: object, current: object) -> bool:
-    """The server has another value at a place than was set there."""
-    if setting is None and place.endswith(_SWITCHED):
-        return current is not None and current is not _ABSENT
-    return setting is not _ABSENT and _differ(setting, current)
-
-
-def _differ(setting: object, current: object) -> bool:
-    """The server has another value; an object may have more members than was set, and nothing says less."""
-    if current is _ABSENT or setting is None:
-        return False
-    if isinstance(setting, dict) and isinstance(current, dict):
-        return any(name in current and _differ(value, current[name]) for name, value in setting.items())
-    if isinstance(setting, list) and isinstance(current, list):
-        return sorted(map(str, setting)) != sorted(map(str, current))
-    if isinstance(setting, float) and isinstance(current, float):
-        return not isclose(setting, current, rel_tol=_PRECISION)
-    return setting != current and (current is None or type(setting) is type(current))
 
 
 def merge(session: Value, update: Value) -> Value:

@@ -17,21 +17,23 @@ from dataclasses import field
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.settings import LostSetting
 from workbench.protocols.common.unknown_types import event_type, unknown_type
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
-    members_lost,
+    is_repeated_by,
     merge,
     object_of,
     responds_by_itself,
+    settings_lost,
     settings_of,
     tool_names,
     waits_for_silence,
 )
-from workbench.wire import Exchange, Frame, Headers, dumps
+from workbench.wire import Exchange, Frame, Headers, dumps, split_url
 
 _SESSION = ("session.update", "transcription_session.update")
 _OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
@@ -130,6 +132,7 @@ class RealtimeTurns:
         self._last_event = self._last_received = -1  # of the server, about something else than the session; of any
         self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
+        self._lost: list[tuple[int, LostSetting]] = []  # frame of an update, and what of it does not apply
         self._names = ContentNames()
 
     # -- the client
@@ -179,6 +182,7 @@ class RealtimeTurns:
         if any(word in given.replace(" ", "") for word in BETA):
             yield SocketFact("socket.beta-shape", f"the handshake requests the beta API ({given:.80})", ())
         yield from self._facts
+        yield from self._ignored_settings(handshake)
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
@@ -190,6 +194,17 @@ class RealtimeTurns:
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unconfirmed_updates()
+
+    def _ignored_settings(self, handshake: Exchange) -> Iterator[SocketFact]:
+        """Members of updates for which the session that the server confirmed has other values."""
+        host = split_url(handshake.request.url).hostname or "" if handshake.request else ""
+        found: dict[int, list[str]] = {}
+        for number, lost in self._lost:
+            if is_repeated_by(host, lost):
+                found.setdefault(number, []).append(lost.words)
+        for number, members in found.items():
+            text = f"the session is not as message {number + 1} set it: the server ignored {', '.join(members):.160}"
+            yield SocketFact("params.ignored", text, (number,), is_harmless=True)
 
     def _idle_input(self) -> Iterator[SocketFact]:
         """Input on a connection on which no response was ever requested, and none began by itself."""
@@ -263,11 +278,9 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
-        stated = (self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates))
-        if members := ", ".join(members_lost(stated, self._session)):
-            text = f"the session is not as message {number + 1} set it: the server ignored {members:.160}"
-            self._facts.append(SocketFact("params.ignored", text, (number,), is_harmless=True))
-        held = set(tool_names(self._session))
+        stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates)]
+        self._lost += [(number, lost) for lost in settings_lost(stated, self._session)]
+        held = {*tool_names(self._session), *(() if _keeps_tools(wanted, stated[1:]) else wanted)}
         if names := [name for name in wanted if name not in held]:
             missing = f"{', '.join(map(repr, names)):.120}"
             text = f"the session does not contain {missing}, which message {number + 1} declares"
@@ -491,6 +504,12 @@ class RealtimeTurns:
         self._conversation.items.remove(item)
         self._unused = [held for held in self._unused if held[0] != item.number]
         return turn
+
+
+def _keeps_tools(wanted: list[str], later: list[Value]) -> bool:
+    """The last of the updates behind one, if any states tools, still declares these: none took them back."""
+    stated = [tool_names(update) for update in later if "tools" in update]
+    return not stated or set(wanted) <= set(stated[-1])
 
 
 def _unused_fact(results: list[tuple[int, str]], why: str) -> SocketFact:
