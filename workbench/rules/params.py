@@ -8,7 +8,9 @@ from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity, dotted_path
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
-from workbench.rules._body import base, is_there, reads_fields, values
+from workbench.protocols.common import repeated_settings
+from workbench.rules._acceptance import host_of
+from workbench.rules._body import base, fields, is_there, reads_fields, values
 from workbench.rules._context import Rule, RuleContext
 from workbench.rules._reasoning import is_off
 from workbench.rules._wording import by_term, enforced_exactly, quote, show_value
@@ -36,6 +38,19 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _limits(case)
     yield from _check_fields(case)
+    yield from _check_repeated(case)
+
+
+def _check_repeated(case: RuleContext) -> Iterator[Finding]:
+    """Settings that the response repeats with another value than the request has."""
+    table, answer = repeated_settings(case.decoded.protocol or ""), case.response
+    if not table.is_of_answer or answer is None or answer.error is not None:
+        return
+    for lost in table.lost(fields(case.decoded), answer.params):
+        if table.is_repeated_by(host_of(case.decoded), lost.place):
+            path = dotted_path(lost.place)
+            text = f"{path} has no effect: the response says that it is {quote(show_value(lost.current))}"
+            yield case.finding(IGNORED, REQUEST, base(case.decoded) + lost.place, text)
 
 
 @reads_fields

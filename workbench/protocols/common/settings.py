@@ -51,12 +51,14 @@ class RepeatedSettings:
         other_names: place → its place in the other version of the API.
         switched: ends of the names of those that null switches off; any other that is null gets its default.
         hosts: place → globs of the only hosts that are known to repeat it.
+        is_of_answer: each response repeats those of its request; else a session does.
     """
 
     repeated: tuple[str, ...] = ()
     other_names: Mapping[str, str] = NOTHING
     switched: tuple[str, ...] = ()
     hosts: Mapping[str, tuple[str, ...]] = NOTHING
+    is_of_answer: bool = False
 
     def is_repeated_by(self, host: str, place: str) -> bool:
         """A server at this host repeats what is set at a place."""
@@ -91,6 +93,7 @@ def repeated_settings(protocol: str) -> RepeatedSettings:
         data.get("other-names", NOTHING),
         tuple(data.get("switched", ())),
         {row["at"]: tuple(row["hosts"]) for row in rows if "hosts" in row},
+        data.get("stands-in") == "response",
     )
 
 
