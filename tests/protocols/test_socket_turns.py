@@ -242,3 +242,32 @@ REFUSED_STEER = (
 def test_messages_that_the_server_does_not_know(said: tuple[Said, ...], *, is_unknown: bool) -> None:
     rules = [rule for row in found(inspected(*said)) for rule in row]
     assert rules.count("socket.unknown-message") == int(is_unknown)
+
+
+def _of_backend(events: list[Said]) -> list[Said]:
+    """Events in the envelopes of OpenAI Live, whose snapshots are without items."""
+    inner = [{**e, "response": {**e["response"], "output": []}} if "response" in e else e for _, e in events]
+    return [("received", {"type": "response.event", "delegation_id": "d", "event": event}) for event in inner]
+
+
+def test_the_backend_of_openai_live_is_read_as_responses() -> None:
+    backend = {"model": "gpt-5.2", "tools": [TOOL]}
+    session = {"model": "gpt-live-1", "delegation": {"type": "responses", "responses": backend}}
+    said: list[Said] = [
+        ("sent", {"type": "session.start", "session": session}),
+        ("received", {"type": "session.started"}),
+        ("received", {"type": "session.delegation.created", "delegation": {"id": "d", "target": "responses"}}),
+        *_of_backend(answer("resp_1", CALL)),
+        ("sent", {"type": "response.item.create", "item": RESULT}),
+        ("sent", {"type": "response.create"}),
+        *_of_backend(answer("resp_2", TEXT)),
+    ]
+    live = connection(*said)
+    assert live.request
+    url = "wss://api.openai.com/v1/live/sessions"
+    _, first, second = with_turns([replace(live, request=replace(live.request, url=url))])
+    assert first.request and second.request and first.request.url == "https://api.openai.com/v1/responses"
+    assert json.loads(first.request.body.raw) == {**backend, "input": []}
+    assert json.loads(second.request.body.raw) == {**backend, "previous_response_id": "resp_1", "input": [RESULT]}
+    found = Inspector(MemorySession("live", (first, second))).run()
+    assert [row.protocol for row in found.rows] == ["openai-responses"] * 2 and not found.findings

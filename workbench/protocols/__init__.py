@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, of_shapes, shape_of
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
+
+    Envelope = tuple[Callable[[dict[str, JsonValue]], bool], Callable[[], TurnSplitter]]
+    """An API that carries the requests of another one: whether a message is one of it, and its splitter."""
 else:
     __getattr__ = lazy(__name__)
 
@@ -264,6 +267,11 @@ class Adapter(Protocol):
         ...
 
     @property
+    def envelopes(self) -> tuple[Envelope, ...]:
+        """Other APIs over WebSockets that carry its requests and events; empty for most protocols."""
+        ...
+
+    @property
     def dialogue(self) -> Callable[[DialogueContext], SocketDialogue] | None:
         """The server's side of its WebSockets, for simulators; None for a protocol that has none."""
         ...
@@ -396,6 +404,7 @@ class AdapterDefaults:
     import_hints = ImportHints()
     traits = Traits()
     splitter: Callable[[], TurnSplitter] | None = None
+    envelopes: tuple[Envelope, ...] = ()
     dialogue: Callable[[DialogueContext], SocketDialogue] | None = None
     opening: Callable[[bytes], SocketOpening] | None = None
     is_socket_only = False

@@ -63,6 +63,7 @@ class SocketTurn:
         is_over: no more of the response can come.
         is_whole: what has come would be a whole response if nothing more came.
         notes: what is to be said of it.
+        path: of the request over HTTP, if that of the connection is another API; else empty.
     """
 
     numbers: list[int]
@@ -72,6 +73,7 @@ class SocketTurn:
     is_over: bool = False
     is_whole: bool = False
     notes: list[str] = field(default_factory=list)
+    path: str = ""
 
     def request_body(self) -> tuple[bytes, str]:
         """The request, and how its bytes were made."""
@@ -253,6 +255,8 @@ def _splitter_of(connection: Exchange, value: Value) -> TurnSplitter | None:
     """A splitter of the protocol of a connection: by a message of it, else by its URL."""
     url = connection.request.url if connection.request else ""
     adapters = [adapter for adapter in protocols.every() if adapter.splitter]
+    for make in (make for adapter in adapters for claims, make in adapter.envelopes if claims(value)):
+        return make()
     is_of_another = bool(url and undecoded_protocols.name_url(url))  # OpenAI Live has names of Realtime's messages
     by_message = (adapter for adapter in adapters if not is_of_another and adapter.claims_message(value))
     by_url = (adapter for adapter in adapters if url and adapter.claims_url(url))
@@ -321,10 +325,16 @@ def _request(connection: Exchange, turn: SocketTurn) -> HttpRequest:
     body, note = turn.request_body()
     return HttpRequest(
         "POST",
-        re.sub(r"^ws(?=s?:)", "http", shaken.url),
+        _url(shaken.url, turn.path),
         _headers(shaken.headers, "application/json"),
         Body(body, is_raw=False, note=note),
     )
+
+
+def _url(url: str, path: str) -> str:
+    """The address of a turn over HTTP: that of the connection, with the path if there is one."""
+    url = re.sub(r"^ws(?=s?:)", "http", url)
+    return re.sub(r"^(\w+://[^/?#]*).*", rf"\1{path}", url) if path else url
 
 
 def _headers(shaken: Headers, content: str) -> Headers:

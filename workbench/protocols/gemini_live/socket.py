@@ -35,8 +35,11 @@ _BESIDE = ("setupComplete", "goAway", "sessionResumptionUpdate")
 _INVALID = 1007
 """Close code of a message that the server cannot read as a request (status 400 over HTTP)."""
 
-_NAMES_FIELD = regex.compile(r"Unknown name \"|\bat '[\w.\[\]]{1,200}'")
-"""A reason that names a field of the last message, as error messages over HTTP do; other reasons may be misleading."""
+_NAMES_FIELD = regex.compile(
+    r"Unknown name \"|\bat '[\w.\[\]]{1,200}'|^[A-Z][\w -]{1,60} is not supported for this model"
+)
+"""A reason that names a field, or a feature, of the last message, as error messages over HTTP do; other reasons may be
+misleading."""
 
 _SILENCE = 5.0
 """Seconds after which words that the server heard count as unanswered; models respond within two."""

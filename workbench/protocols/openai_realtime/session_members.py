@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 
 from workbench.ir import JsonValue
+from workbench.protocols import SocketFact
 from workbench.protocols.common.settings import LostSetting, repeated_settings
+from workbench.wire import Exchange, split_url
 
 Value = dict[str, JsonValue]
 
@@ -66,9 +68,22 @@ def settings_lost(updates: Iterable[Value], session: Value) -> tuple[LostSetting
     return found
 
 
-def is_repeated_by(host: str, lost: LostSetting) -> bool:
-    """A server at this host repeats what is set at the place."""
-    return repeated_settings(_PROTOCOL).is_repeated_by(host, lost.place)
+def ignored_settings(losses: Iterable[tuple[int, LostSetting]], handshake: Exchange) -> Iterator[SocketFact]:
+    """Say of each update, by its frame, for what of it the session that the server confirmed has other values."""
+    host = split_url(handshake.request.url).hostname or "" if handshake.request else ""
+    table, found = repeated_settings(_PROTOCOL), dict[int, list[str]]()
+    for number, lost in losses:
+        if table.is_repeated_by(host, lost.place):
+            found.setdefault(number, []).append(lost.words)
+    for number, members in found.items():
+        text = f"the session is not as message {number + 1} set it: the server ignored {', '.join(members):.160}"
+        yield SocketFact("params.ignored", text, (number,), is_harmless=True)
+
+
+def keeps_tools(wanted: Sequence[str], later: Iterable[Value]) -> bool:
+    """The last of the updates behind one, if any states tools, still declares these: none took them back."""
+    stated = [tool_names(update) for update in later if "tools" in update]
+    return not stated or set(wanted) <= set(stated[-1])
 
 
 _LATER = 8

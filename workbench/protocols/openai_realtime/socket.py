@@ -24,7 +24,8 @@ from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, H
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
-    is_repeated_by,
+    ignored_settings,
+    keeps_tools,
     merge,
     object_of,
     responds_by_itself,
@@ -33,7 +34,7 @@ from workbench.protocols.openai_realtime.session_members import (
     tool_names,
     waits_for_silence,
 )
-from workbench.wire import Exchange, Frame, Headers, dumps, split_url
+from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
 _OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
@@ -110,9 +111,8 @@ class RealtimeTurns:
         self._session: Value = {}
         self._stated: Value = {}  # what the client said of the session
         self._stated_in: dict[int, Value] = {}  # frame → what it said of the session
-        self._pending_change: tuple[int, str] | None = (
-            None  # frame and type of the last of ``_CHANGES``, until answered
-        )
+        # frame and type of the last of ``_CHANGES``, until answered
+        self._pending_change: tuple[int, str] | None = None
         self._cancelled_in: int | None = None  # the last response.cancel
         self._session_frames: list[int] = []
         self._conversation = RealtimeConversation()
@@ -182,7 +182,7 @@ class RealtimeTurns:
         if any(word in given.replace(" ", "") for word in BETA):
             yield SocketFact("socket.beta-shape", f"the handshake requests the beta API ({given:.80})", ())
         yield from self._facts
-        yield from self._ignored_settings(handshake)
+        yield from ignored_settings(self._lost, handshake)
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
@@ -194,17 +194,6 @@ class RealtimeTurns:
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unconfirmed_updates()
-
-    def _ignored_settings(self, handshake: Exchange) -> Iterator[SocketFact]:
-        """Members of updates for which the session that the server confirmed has other values."""
-        host = split_url(handshake.request.url).hostname or "" if handshake.request else ""
-        found: dict[int, list[str]] = {}
-        for number, lost in self._lost:
-            if is_repeated_by(host, lost):
-                found.setdefault(number, []).append(lost.words)
-        for number, members in found.items():
-            text = f"the session is not as message {number + 1} set it: the server ignored {', '.join(members):.160}"
-            yield SocketFact("params.ignored", text, (number,), is_harmless=True)
 
     def _idle_input(self) -> Iterator[SocketFact]:
         """Input on a connection on which no response was ever requested, and none began by itself."""
@@ -280,7 +269,7 @@ class RealtimeTurns:
         number, wanted = self._updates.pop(0)
         stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates)]
         self._lost += [(number, lost) for lost in settings_lost(stated, self._session)]
-        held = {*tool_names(self._session), *(() if _keeps_tools(wanted, stated[1:]) else wanted)}
+        held = {*tool_names(self._session), *(() if keeps_tools(wanted, stated[1:]) else wanted)}
         if names := [name for name in wanted if name not in held]:
             missing = f"{', '.join(map(repr, names)):.120}"
             text = f"the session does not contain {missing}, which message {number + 1} declares"
@@ -377,10 +366,8 @@ class RealtimeTurns:
 
     def _begin(self, number: int, frame: Frame, response: Value, session: Value | None = None) -> _RealtimeTurn:
         given = response.get("input")
-        items, frames = (
-            [item.data for item in self._conversation.items],
-            [item.number for item in self._conversation.items],
-        )
+        items = [item.data for item in self._conversation.items]
+        frames = [item.number for item in self._conversation.items]
         if isinstance(given, list):
             items, frames = [dumps(item) for item in given], []
         turn = _RealtimeTurn(
@@ -504,12 +491,6 @@ class RealtimeTurns:
         self._conversation.items.remove(item)
         self._unused = [held for held in self._unused if held[0] != item.number]
         return turn
-
-
-def _keeps_tools(wanted: list[str], later: list[Value]) -> bool:
-    """The last of the updates behind one, if any states tools, still declares these: none took them back."""
-    stated = [tool_names(update) for update in later if "tools" in update]
-    return not stated or set(wanted) <= set(stated[-1])
 
 
 def _unused_fact(results: list[tuple[int, str]], why: str) -> SocketFact:

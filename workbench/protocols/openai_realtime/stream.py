@@ -73,6 +73,7 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     """Builds the response of one stream. Never raises; linear in the stream."""
 
     names = REALTIME
+    details = "status_details"
     is_by_id = True
 
     def result(self) -> ModelResponse:

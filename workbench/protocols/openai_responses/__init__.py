@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 ItemWriter, encode_stream = late("workbench.protocols.families.items.write_stream", "ItemWriter", "encode_stream")
 ResponsesTurns, claims_message = late("workbench.protocols.openai_responses.socket", "ResponsesTurns", "claims_message")
 
+claims_live_message, LiveBackendTurns = late(
+    "workbench.protocols.openai_responses.live_socket", "claims_message", "LiveBackendTurns"
+)
+
 _URL = regex.compile(r"^[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
     "instructions",
@@ -163,6 +167,7 @@ class OpenAIResponses(CodecAdapter):
     import_hints = IMPORT_HINTS
     traits = TRAITS
     splitter = ResponsesTurns
+    envelopes = ((claims_live_message, LiveBackendTurns),)
     dialogue = staticmethod(_dialogue)
     opening = staticmethod(_opening)
 
