@@ -239,7 +239,7 @@ def test_another_protocol_that_uses_names_of_realtime_is_not_read_as_realtime() 
     inspector = Inspector(MemorySession("s", tuple(with_turns([connection]))))
     inspector.detail(0)
     assert [(row.protocol, [f.rule for f in row.findings]) for row in inspector.rows] == [
-        ("openai-live", ["request.unread"])
+        (None, ["socket.no-response"])
     ]
 
 

@@ -46,7 +46,7 @@ def _check_repeated(case: RuleContext) -> Iterator[Finding]:
     table, answer = repeated_settings(case.decoded.protocol or ""), case.response
     if not table.is_of_answer or answer is None or answer.error is not None:
         return
-    for lost in table.lost(fields(case.decoded), answer.params):
+    for lost in table.losses(fields(case.decoded), answer.params):
         if table.is_repeated_by(host_of(case.decoded), lost.place):
             path = dotted_path(lost.place)
             text = f"{path} has no effect: the response says that it is {quote(show_value(lost.current))}"

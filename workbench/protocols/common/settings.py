@@ -47,7 +47,7 @@ class RepeatedSettings:
     """Places that a server repeats, JSON pointers.
 
     Attributes:
-        repeated: what is set there stands there afterwards, if the server applies it.
+        repeated: the server's state has there what was set, if the server applies it.
         other_names: place → its place in the other version of the API.
         switched: ends of the names of those that null switches off; any other that is null gets its default.
         hosts: place → globs of the only hosts that are known to repeat it.
@@ -64,7 +64,7 @@ class RepeatedSettings:
         """A server at this host repeats what is set at a place."""
         return place not in self.hosts or any(matches_glob(host, glob) for glob in self.hosts[place])
 
-    def lost(self, update: Value, state: Value) -> Iterator[LostSetting]:
+    def losses(self, update: Value, state: Value) -> Iterator[LostSetting]:
         """What an update sets and the state after it does not have, on whatever host.
 
         A state without a member says nothing, unless it has it in the place of the other version.
@@ -72,10 +72,10 @@ class RepeatedSettings:
         for place, other in self.other_names.items():
             for own, beta in ((place, other), (other, place)):
                 if _at(state, own) is _ABSENT and self._is_lost(own, _at(update, own), _at(state, beta)):
-                    yield LostSetting(own, beta, _known(_at(state, beta)))
+                    yield LostSetting(own, beta, _json_of(_at(state, beta)))
         for place in self.repeated:
             if self._is_lost(place, _at(update, place), _at(state, place)):
-                yield LostSetting(place, "", _known(_at(state, place)))
+                yield LostSetting(place, "", _json_of(_at(state, place)))
 
     def _is_lost(self, place: str, setting: object, current: object) -> bool:
         if setting is None and self.switched and place.endswith(self.switched):
@@ -100,7 +100,7 @@ def repeated_settings(protocol: str) -> RepeatedSettings:
 _ABSENT = object()
 
 
-def _known(value: object) -> JsonValue:
+def _json_of(value: object) -> JsonValue:
     return None if value is _ABSENT else value
 
 

@@ -53,7 +53,7 @@ def responds_by_itself(session: Value) -> bool:
     return is_conversation and not is_off and waits_for_silence(session)
 
 
-def settings_lost(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:
+def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:
     """What the first of some updates sets, and the session after it does not have.
 
     Args:
@@ -61,9 +61,9 @@ def settings_lost(updates: Iterable[Value], session: Value) -> tuple[LostSetting
     """
     table = repeated_settings(_PROTOCOL)
     first, *later = accumulate(islice(updates, _LATER), merge)
-    found = tuple(table.lost(first, session))
+    found = tuple(table.losses(first, session))
     for whole in later if found else ():
-        remaining = {lost.place for lost in table.lost(whole, session)}
+        remaining = {lost.place for lost in table.losses(whole, session)}
         found = tuple(lost for lost in found if lost.place in remaining)
     return found
 

@@ -26,10 +26,10 @@ from workbench.protocols.openai_realtime.session_members import (
     Value,
     ignored_settings,
     keeps_tools,
+    lost_settings,
     merge,
     object_of,
     responds_by_itself,
-    settings_lost,
     settings_of,
     tool_names,
     waits_for_silence,
@@ -268,7 +268,7 @@ class RealtimeTurns:
             return None
         number, wanted = self._updates.pop(0)
         stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates)]
-        self._lost += [(number, lost) for lost in settings_lost(stated, self._session)]
+        self._lost += [(number, lost) for lost in lost_settings(stated, self._session)]
         held = {*tool_names(self._session), *(() if keeps_tools(wanted, stated[1:]) else wanted)}
         if names := [name for name in wanted if name not in held]:
             missing = f"{', '.join(map(repr, names)):.120}"

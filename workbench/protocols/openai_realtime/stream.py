@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
+from workbench.ir import MILD, Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import Value
@@ -73,7 +73,6 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     """Builds the response of one stream. Never raises; linear in the stream."""
 
     names = REALTIME
-    details = "status_details"
     is_by_id = True
 
     def result(self) -> ModelResponse:
@@ -105,9 +104,18 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
 
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
-        found = super()._ending(messages)
-        status = self.responses[-1][0].get("status") if self.responses else None
-        return found if status in (None, "completed", "in_progress") else iter(list[Anomaly]())
+        response = self.responses[-1][0] if self.responses else {}
+        if response.get("status") in (None, "completed", "in_progress"):
+            return super()._ending(messages)
+        return self._unexplained_end(response)
+
+    def _unexplained_end(self, response: Value) -> Iterator[Anomaly]:
+        """A response that is incomplete and does not say why: clients cannot tell whether to ask for more."""
+        details = response.get("status_details")
+        has_reason = isinstance(details, dict) and bool(details.get("reason"))
+        if response.get("status") == "incomplete" and not has_reason and self._ended is not None:
+            text = "the response is incomplete and has no reason for it (status_details.reason)"
+            yield Anomaly(f"stream.finish-reason{MILD}", text, "/status_details", (self._ended,))
 
 
 def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> Message:

@@ -120,8 +120,6 @@ class ItemStreamDecoder:
     """Builds the response of one stream. Never raises; linear in the length of the stream."""
 
     names = RESPONSES
-    details = "incomplete_details"
-    """Member of a response that has the reason why it is incomplete."""
     is_by_id = False
     """True if clients use only ids: missing or reused indexes, and ends without content, are no faults."""
 
@@ -168,7 +166,7 @@ class ItemStreamDecoder:
             error=self._notes.error,
             is_stream=True,
             is_complete=self._ended is not None,
-            anomalies=(*found, *self._ending(messages), *self._unexplained_end()),
+            anomalies=(*found, *self._ending(messages)),
             finish_events=() if self._ended is None else (self._ended,),
         )
 
@@ -460,15 +458,6 @@ class ItemStreamDecoder:
             return False
         self._notes.fail(error or verbatim(value), number)
         return True
-
-    def _unexplained_end(self) -> Iterator[Anomaly]:
-        """A response that is incomplete and does not say why: clients cannot tell whether to ask for more."""
-        response = self.responses[-1][0] if self.responses else NOTHING
-        details = response.get(self.details)
-        has_reason = isinstance(details, dict) and bool(details.get("reason"))
-        if self._ended is not None and response.get("status") == "incomplete" and not has_reason:
-            text = f"the response is incomplete and has no reason for it ({self.details}.reason)"
-            yield Anomaly(f"stream.finish-reason{MILD}", text, f"/{self.details}", (self._ended,))
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
