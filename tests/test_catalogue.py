@@ -62,6 +62,8 @@ ORDINALS = (
     "thirty-sixth",
     "thirty-seventh",
     "thirty-eighth",
+    "thirty-ninth",
+    "fortieth",
 )
 
 

@@ -247,8 +247,9 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
 
 
 def is_socket_url(url: str) -> bool:
-    """A protocol with turns over WebSockets claims this address."""
-    return any(adapter.splitter and adapter.claims_url(url) for adapter in protocols.every())
+    """A protocol with turns over WebSockets claims this address, or an API that carries those of one."""
+    is_claimed = any(adapter.splitter and adapter.claims_url(url) for adapter in protocols.every())
+    return is_claimed or undecoded_protocols.name_url(url) == undecoded_protocols.LIVE
 
 
 def _splitter_of(connection: Exchange, value: Value) -> TurnSplitter | None:

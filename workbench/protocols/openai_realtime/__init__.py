@@ -29,7 +29,8 @@ from workbench.protocols.openai_realtime.declaration import PROTOCOL, SERVING, T
 params_of, read_request, read_response, response_nodes = late(
     "workbench.protocols.openai_realtime.reading", "params_of", "read_request", "read_response", "response_nodes"
 )
-RealtimeTurns, claims_message = late("workbench.protocols.openai_realtime.socket", "RealtimeTurns", "claims_message")
+(RealtimeTurns,) = late("workbench.protocols.openai_realtime.socket", "RealtimeTurns")
+(claims_message,) = late("workbench.protocols.openai_realtime.event_members", "claims_message")
 (RealtimeStreamDecoder,) = late("workbench.protocols.openai_realtime.stream", "RealtimeStreamDecoder")
 RealtimeWriter, write_request, write_response = late(
     "workbench.protocols.openai_realtime.write", "RealtimeWriter", "write_request", "write_response"

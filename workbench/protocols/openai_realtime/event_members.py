@@ -38,6 +38,20 @@ _BETA = {
 """Name of the beta → name since then, both without the ending."""
 
 
+_MARKS = ("session.", "conversation.item.", "input_audio_buffer.", "transcription_session.")
+_REALTIME = ("event_id", "response_id")
+
+
+def claims_message(value: Mapping[str, JsonValue]) -> bool:
+    """True for a message of a session, of its conversation, or ``response.create`` without input."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return False
+    if kind == "response.create":
+        return "model" not in value and "input" not in value
+    return kind.startswith(_MARKS) or (kind.startswith("response.") and all(key in value for key in _REALTIME))
+
+
 def missing_members(value: Mapping[str, JsonValue]) -> str:
     """Say what an event lacks, and which client stops at it; empty if nothing."""
     kind, response = str(value.get("type")), value.get("response")

@@ -63,19 +63,6 @@ _OF_ITEMS = ("item", "invalid_tool_call_id")
 BETA = ("realtime=v1", "openai-beta.realtime-v1")
 """Marks of the beta in a handshake; it is gone since 2026-05-07 (hermes-agent issue 57448)."""
 
-_MARKS = ("session.", "conversation.item.", "input_audio_buffer.", "transcription_session.")
-_REALTIME = ("event_id", "response_id")
-
-
-def claims_message(value: Value) -> bool:
-    """True for a message of a session, of its conversation, or ``response.create`` without input."""
-    kind = value.get("type")
-    if not isinstance(kind, str):
-        return False
-    if kind == "response.create":
-        return "model" not in value and "input" not in value
-    return kind.startswith(_MARKS) or (kind.startswith("response.") and all(key in value for key in _REALTIME))
-
 
 @dataclass(slots=True)
 class _RealtimeTurn(SocketTurn):
@@ -307,6 +294,8 @@ class RealtimeTurns:
             turn = self._last
         elif turn is None and kind.startswith("response.") and not named and len(self._active) == 1:
             turn = next(iter(self._active.values()))  # a gateway leaves the id out (litellm pull request 26590)
+        elif turn is None and kind.startswith("response.") and kind != "response.done" and named and self._waiting:
+            turn = self._active[named] = self._waiting.pop(0)  # begun without response.created (N.E.K.O issue 2900)
         elif turn is None and kind == "input_audio_buffer.speech_started":
             turn = next(iter(self._active.values()), None)
         if turn is None:

@@ -16,6 +16,7 @@ from dataclasses import field, replace
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.unknown_types import unknown_type
 from workbench.wire import Exchange, Frame, dumps
 
 Value = dict[str, JsonValue]
@@ -65,10 +66,13 @@ class LiveBackendTurns:
         self._delegated: tuple[int, Frame] | None = None
         self._unused: list[tuple[int, str]] = []  # frame and call of results behind which nothing was requested
         self._started: tuple[int, Frame] | None = None
+        self._types: dict[str, int] = {}  # type of a message of the client → its last frame
+        self._facts: list[SocketFact] = []
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Read settings of the backend, an item for it, or a request that it continues."""
         kind = value.get("type")
+        self._types[str(kind)] = number
         if kind in ("session.start", "session.update"):
             delegation = _object(_object(value, "session"), "delegation")
             self._settings = {**self._settings, **_object(delegation, "responses")}
@@ -98,7 +102,8 @@ class LiveBackendTurns:
         """The end of a connection ends no turn."""
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
-        """Results behind which the backend was not asked to continue."""
+        """Messages that Live does not know, and results behind which the backend was not asked to continue."""
+        yield from self._facts
         if self._unused:
             calls = ", ".join(repr(call) for _, call in self._unused[:3])
             text = f"no response.create follows the result of {calls:.120}: the backend does not continue by itself"
@@ -134,6 +139,11 @@ class LiveBackendTurns:
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends the request that waits; the first one of a session without a response refuses its settings."""
+        unknown = unknown_type(value.get("error"))
+        if unknown in self._types:
+            text = f"the server does not recognise the message {unknown!r:.80}"
+            self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
+            return
         turn = self._waiting.pop() if self._waiting else None
         if turn is None and self._started and not self.turns:
             turn = self._begin(*self._started)
