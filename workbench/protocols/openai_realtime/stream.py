@@ -107,15 +107,16 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         response = self.responses[-1][0] if self.responses else {}
         if response.get("status") in (None, "completed", "in_progress"):
             return super()._ending(messages)
-        return self._unexplained_end(response)
+        return _unexplained_end(response, self._ended)
 
-    def _unexplained_end(self, response: Value) -> Iterator[Anomaly]:
-        """A response that is incomplete and does not say why: clients cannot tell whether to ask for more."""
-        details = response.get("status_details")
-        has_reason = isinstance(details, dict) and bool(details.get("reason"))
-        if response.get("status") == "incomplete" and not has_reason and self._ended is not None:
-            text = "the response is incomplete and has no reason for it (status_details.reason)"
-            yield Anomaly(f"stream.finish-reason{MILD}", text, "/status_details", (self._ended,))
+
+def _unexplained_end(response: Value, ended: int | None) -> Iterator[Anomaly]:
+    """A response that is incomplete and does not say why: clients cannot tell whether to ask for more."""
+    details = response.get("status_details")
+    has_reason = isinstance(details, dict) and bool(details.get("reason"))
+    if response.get("status") == "incomplete" and not has_reason and ended is not None:
+        text = "the response is incomplete and has no reason for it (status_details.reason)"
+        yield Anomaly(f"stream.finish-reason{MILD}", text, "/status_details", (ended,))
 
 
 def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> Message:
