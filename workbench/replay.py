@@ -24,7 +24,7 @@ from workbench.edits import with_body
 from workbench.errors import UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules import Inspector, Trial
+from workbench.rules import CheckedVariant, Inspector
 from workbench.simulator import SimulatedReply, Simulator
 from workbench.wire import Exchange, HttpRequest, State, decode_partial
 from workbench.wire.session import MemorySession, exchanges_of, open_session
@@ -114,7 +114,7 @@ class Turn:
         return adapter.path(request or ModelRequest(self.protocol, "unknown", ()))
 
     @cached_property
-    def trial(self) -> Trial:
+    def trial(self) -> CheckedVariant:
         """Findings on the request, after everything before it."""
         session = MemorySession("replayed", (*self.before.exchanges, self.exchange))
         inspector = Inspector(session, provider=self.provider, protocol=self.protocol)

@@ -26,7 +26,7 @@ def rows():
         file = contracts.read(name)
         for holds, relation in file.relations:
             spoken = [p for p in holds.protocols or file.protocols if p in BODIES]
-            placed = [(p, relation.on(p, traits(p).places)) for p in spoken]
+            placed = [(p, relation.resolved_for(p, traits(p).places)) for p in spoken]
             globs = holds.models or file.models or ("some-model",)
             model = globs[0].replace("*", "")
             label = f"{name}:{holds.variants[0]}" if holds.variants else name

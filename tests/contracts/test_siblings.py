@@ -110,7 +110,7 @@ def test_each_passed_fact_of_the_shipped_contracts_is_at_a_place_that_its_wire_h
             contract = file.resolve(protocol, file.default.name if file.default else "", None)
             for _, relation in passed_relations(file, contract):
                 count += 1
-                on_wire = relation.on(protocol, loading.traits(protocol).places)
+                on_wire = relation.resolved_for(protocol, loading.traits(protocol).places)
                 assert on_wire is None or not on_wire.is_enforced, (file.name, protocol, relation.name)
     assert count > 200
 

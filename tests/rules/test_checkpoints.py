@@ -14,7 +14,7 @@ import pytest
 from tests.hostile.mutating import mutated_exchange
 from tests.verdicts import random_sessions
 from workbench.rules import by_cause
-from workbench.rules.inspection import Detail, Inspector, Trial
+from workbench.rules.inspection import CheckedVariant, Detail, Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
@@ -35,7 +35,7 @@ def shown(detail: Detail) -> list[Any]:
     return [detail.closure, [*detail.closure.flawed_lines], ledger, [*ledger.deviations], dict(ledger.genuine)]
 
 
-def found(trial: Trial) -> list[Any]:
+def found(trial: CheckedVariant) -> list[Any]:
     return [trial.findings, trial.contract.label, trial.case.closure, trial.case.ledger]
 
 

@@ -240,7 +240,7 @@ def _join(turn: LedgerTurn, loop: Loop) -> None:
 def replay_duty(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> ReplayDuty:
     """Duty of a turn to send its reasoning in this request."""
     return (
-        _not_asked(thinking, terms)
+        _duty_when_not_required(thinking, terms)
         or _never_there(turn, thinking, terms)
         or (ReplayDuty(True, "required for every turn") if terms.scope is Scope.ALWAYS else None)
         or (None if turn.has_calls else ReplayDuty(False, "not required: the turn called no tool"))
@@ -254,7 +254,7 @@ def replay_duty(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -
     )
 
 
-def _not_asked(thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:
+def _duty_when_not_required(thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:
     if terms.is_asked(thinking):
         return None
     return ReplayDuty(False, "the provider does not require it" if terms.scope is Scope.NEVER else "thinking is off")

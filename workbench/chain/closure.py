@@ -39,7 +39,7 @@ class Closure:
         """The lines that begin in a message of the request, after it, or in the response."""
         return self.lines[_first_in(self.lines, message) :] if message else self.lines
 
-    def flawed_from(self, message: int) -> Sequence[CallLine]:
+    def flawed_lines_from(self, message: int) -> Sequence[CallLine]:
         """The same lines, without those that are simply closed."""
         return self.flawed_lines[_first_in(self.flawed_lines, message) :] if message else self.flawed_lines
 

@@ -227,7 +227,7 @@ def _of_placed(
     relations: Iterable[tuple[Holds, Relation]], name: str, protocol: str, wire: Mapping[str, str]
 ) -> Iterator[PlaceFact]:
     for holds, relation in relations:
-        placed = relation.on(protocol, wire)
+        placed = relation.resolved_for(protocol, wire)
         if placed and (not holds.protocols or protocol in holds.protocols):
             place = _name(str(placed.place), wire)
             outcome = Consequence(relation.then).value

@@ -20,7 +20,7 @@ class Part:
     variant: str = ""
     protocol: str = ""
 
-    def takes(self, holds: Holds) -> bool:
+    def includes_scope(self, holds: Holds) -> bool:
         """True if a fact or check of this scope belongs to the part, for at least one model."""
         return (not self.variant or not holds.variants or self.variant in holds.variants) and (
             not self.protocol or not holds.protocols or self.protocol in holds.protocols
@@ -39,13 +39,13 @@ def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Itera
     yield from section("How requests are recognised", _fact_lines(file, width))
     if file.variants and not part.variant:
         yield from section("Variants, the current one first", _variants(file, width))
-    checks = [(holds, check) for holds, check in file.checks if part.takes(holds)]
+    checks = [(holds, check) for holds, check in file.checks if part.includes_scope(holds)]
     if checks:
         yield from section("Refuses, in the order of its checks", _checks(checks, width))
     else:
         yield from section("Refuses", ["  No refusals are known."])
     for holds, facts in file.facts:
-        if part.takes(holds):
+        if part.includes_scope(holds):
             yield from section(f"Known facts{_where(holds)}", _facts(facts, width))
 
 
@@ -69,7 +69,7 @@ def as_json(file: ContractFile, part: Part = EVERYTHING) -> JsonValue:
                 "note": f.note,
             }
             for holds, facts in file.facts
-            if part.takes(holds)
+            if part.includes_scope(holds)
             for key, f in facts.items()
         ],
         "enforces": [
@@ -84,7 +84,7 @@ def as_json(file: ContractFile, part: Part = EVERYTHING) -> JsonValue:
                 "note": check.note,
             }
             for holds, check in file.checks
-            if part.takes(holds)
+            if part.includes_scope(holds)
         ],
     }
 

@@ -125,7 +125,7 @@ def with_model_facts(name: str, protocol: str | None, model: str | None, own: It
     refused_steps = {relation.place.steps for relation in found if _refuses_any(relation)}
     limited = {relation.place.steps for relation in found if _is_limit(relation)}
     for relation in added:
-        placed = relation.on(protocol or "", wire)
+        placed = relation.resolved_for(protocol or "", wire)
         if placed and placed.place.steps not in (limited if _is_limit(placed) else refused_steps):
             yield placed
 

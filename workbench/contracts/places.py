@@ -76,7 +76,7 @@ class Place:
             return "/".join((self.name, *self.steps))
         return "/".join(("",) * (self.up < 0) + ("..",) * max(self.up, 0) + self.steps)
 
-    def on(self, wire: Mapping[str, str]) -> Place:
+    def resolved_for(self, wire: Mapping[str, str]) -> Place:
         """The same place, resolved with the named places of a protocol. Raises KeyError if it has none of this name."""
         return Place(read_place(wire[self.name]).steps + self.steps) if self.name else self
 

@@ -92,9 +92,9 @@ class When:
     more_bytes: int = -1
     places: tuple[Condition, ...] = ()
 
-    def on(self, wire: Mapping[str, str]) -> When:
+    def resolved_for(self, wire: Mapping[str, str]) -> When:
         """The same conditions with the named places resolved for a protocol. Raises KeyError if it lacks one."""
-        return replace(self, places=tuple(replace(each, place=each.place.on(wire)) for each in self.places))
+        return replace(self, places=tuple(replace(each, place=each.place.resolved_for(wire)) for each in self.places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,18 @@ class Relation:
         """True if it was seen that the provider refuses it."""
         return self.then == Consequence.REFUSED and Evidence(self.evidence).is_seen
 
-    def on(self, protocol: str, wire: Mapping[str, str]) -> Relation | None:
+    def resolved_for(self, protocol: str, wire: Mapping[str, str]) -> Relation | None:
         """The relation with its named places resolved for a protocol; None if the protocol lacks one of them.
 
         If it was seen only on other protocols of the provider, its evidence is that of a sibling.
         """
         try:
-            found = replace(self, place=self.place.on(wire), test=self.test.on(wire), when=self.when.on(wire))
+            found = replace(
+                self,
+                place=self.place.resolved_for(wire),
+                test=self.test.resolved_for(wire),
+                when=self.when.resolved_for(wire),
+            )
         except KeyError:
             return None
         is_seen = not self.seen_on or protocol in self.seen_on

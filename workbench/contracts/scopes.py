@@ -74,7 +74,7 @@ def place_relations(
     found = [relation for holds, relation in scoped if holds.covers(protocol, variant, model)]
     found += _of_family(scoped, protocol, variant, model) if model else ()
     wire = traits(protocol).places if found else {}
-    yield from (on_wire for relation in found if (on_wire := relation.on(protocol or "", wire)))
+    yield from (on_wire for relation in found if (on_wire := relation.resolved_for(protocol or "", wire)))
 
 
 def _of_family(

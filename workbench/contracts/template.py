@@ -205,7 +205,7 @@ class Template:
     def _around(self, text: Plain, anchor: int, at: int) -> TemplateMatch:
         values: dict[str, str] = {}
         first, start = self._leftward(text, anchor, at, values)
-        last, end = self._rightward(text, anchor, at + len(self.pieces[anchor].text), values)
+        last, end = self._match_right(text, anchor, at + len(self.pieces[anchor].text), values)
         found = tuple(piece.text for piece in self.pieces[first : last + 1])
         leads = all(piece.is_path for piece in self.pieces[:first])
         departs, weight_after = self._after(text, last, end) if last + 1 < len(self.pieces) else (False, 0)
@@ -240,7 +240,7 @@ class Template:
         _take(values, self.pieces[0].before, _word_before(text, start))
         return 0, start
 
-    def _rightward(self, text: Plain, anchor: int, end: int, values: dict[str, str]) -> tuple[int, int]:
+    def _match_right(self, text: Plain, anchor: int, end: int, values: dict[str, str]) -> tuple[int, int]:
         """(last piece that follows on to the right, where it ends)."""
         for n, piece in enumerate(self.pieces[anchor + 1 :], anchor + 1):
             if self._splits_word(text, n, end):

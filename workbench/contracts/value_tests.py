@@ -228,9 +228,9 @@ class Test:
             found = TOGETHER[word](found, argument)
         return found
 
-    def on(self, wire: Mapping[str, str]) -> Test:
+    def resolved_for(self, wire: Mapping[str, str]) -> Test:
         """The same tests with the named places resolved for a protocol. Raises KeyError if it lacks one."""
-        return replace(self, compared=tuple((word, place.on(wire)) for word, place in self.compared))
+        return replace(self, compared=tuple((word, place.resolved_for(wire)) for word, place in self.compared))
 
     @staticmethod
     def compares(word: str, value: JsonValue, others: Iterable[JsonValue]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
-from workbench.convert.fit import Fitter
+from workbench.convert.fit import MessageReducer
 from workbench.convert.losses import LossReport
 from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_parts
@@ -62,7 +62,7 @@ class StreamConverter:
         self._proof_carrier = (
             next((c for c in _PROVING if c in capabilities.reasoning.carriers), None) if prove else None
         )
-        self._fitter = Fitter(capabilities, LossReport(), ids, NOTHING, declared, is_answer=True)
+        self._reducer = MessageReducer(capabilities, LossReport(), ids, NOTHING, declared, is_answer=True)
         self._declared = declared
         self._count = 0  # number of parts opened
         self._read_pieces = 0  # pieces of the growing part read so far
@@ -94,7 +94,7 @@ class StreamConverter:
         if self._splitter:
             self._split(self._splitter.feed(text), out)
         elif text:
-            self._grow(text, out)
+            self._append_text(text, out)
 
     def finish_part(self, part: StreamingPart, out: list[bytes]) -> None:
         """Emit the rest of a complete part."""
@@ -129,9 +129,9 @@ class StreamConverter:
                 self._close(None, out)
                 self._source_part = head
             if text:
-                self._grow(text, out)
+                self._append_text(text, out)
 
-    def _grow(self, text: str, out: list[bytes]) -> None:
+    def _append_text(self, text: str, out: list[bytes]) -> None:
         if self._target_part is None:
             self._waiting.append(text)
             if not text.strip() and not (self._capabilities.request.empty_text and isinstance(self._source_part, Text)):
@@ -180,7 +180,7 @@ class StreamConverter:
             new = self._target_part.id if isinstance(self._target_part, ToolCallIR) else self._ids.assign(part.id)
             if new and not part.id:
                 self._ids.by_place[place] = new
-        return self._fitter.fit_part(place, part, "")
+        return self._reducer.fit_part(place, part, "")
 
     def _enter(self, head: Part, out: list[bytes]) -> None:
         """Open a part in the target, or continue an earlier one if the target has a single string for both."""

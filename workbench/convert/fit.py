@@ -72,8 +72,8 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         report.lose(*loss)
     names = _request.tool_names(request, capabilities)
     ids = ConversationIds(request.messages, capabilities)
-    fitter = Fitter(capabilities, report, ids, names)
-    system, messages = fitter.fit_conversation(request)
+    reducer = MessageReducer(capabilities, report, ids, names)
+    system, messages = reducer.fit_conversation(request)
     tools = _request.fit_tools(request, capabilities, report, places)
     params = _request.fit_params(normal.params, capabilities, report)
     thinking = _request.fit_thinking(request, params, capabilities, report, places)
@@ -96,7 +96,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         params=params or NOTHING,
         itemized=False,
     )
-    return Fit(result, report.losses(), fitter.changed_ids())
+    return Fit(result, report.losses(), reducer.changed_ids())
 
 
 def fit_response(
@@ -119,10 +119,10 @@ def fit_response(
     messages = _fit_choices(response, capabilities, report)
     if assigned_ids:
         assigned_ids.assign_all(messages)
-    fitter = Fitter(
+    reducer = MessageReducer(
         capabilities, report, assigned_ids or ConversationIds(messages, capabilities), NOTHING, declared, is_answer=True
     )
-    fitted = tuple(Message("assistant", fitter.fit_answer(n, message)) for n, message in enumerate(messages))
+    fitted = tuple(Message("assistant", reducer.fit_answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
         report.lose(
@@ -148,7 +148,7 @@ def fit_response(
         params=NOTHING,
         itemized=False,
     )
-    return Fit(result, report.losses(), fitter.changed_ids())
+    return Fit(result, report.losses(), reducer.changed_ids())
 
 
 def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: LossReport) -> tuple[Message, ...]:
@@ -167,7 +167,7 @@ def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: Lo
     return messages
 
 
-class Fitter:
+class MessageReducer:
     """Reduces the messages of one conversation."""
 
     def __init__(

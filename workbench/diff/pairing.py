@@ -278,7 +278,7 @@ class _ExchangeThread:
     members: list[tuple[int, Likeness]] = field(default_factory=list)
 
     @property
-    def what(self) -> tuple[str, str]:
+    def endpoint_key(self) -> tuple[str, str]:
         """Method and end of the path if these are no model exchanges; empty strings for a conversation."""
         return self.members[0][1].what
 
@@ -341,7 +341,7 @@ def _thread_pairs(
     for score, _, n, m in sorted(scored, reverse=True):
         if score >= LIKENESS_WITHOUT_TIMES and n in ours and m in theirs:
             yield ours.pop(n), theirs.pop(m)
-    rest = [[thread for thread in side.values() if thread.what == ("", "")] for side in (ours, theirs)]
+    rest = [[thread for thread in side.values() if thread.endpoint_key == ("", "")] for side in (ours, theirs)]
     if len(rest[0]) == len(rest[1]) == 1:
         yield rest[0][0], rest[1][0]
 
@@ -360,9 +360,9 @@ def _candidates(
 
 def _score(a: _ExchangeThread, b: _ExchangeThread) -> float:
     """Likeness of two threads; above 1 if they share requests."""
-    if a.what != b.what:
+    if a.endpoint_key != b.endpoint_key:
         return 0.0
-    if a.what != ("", ""):
+    if a.endpoint_key != ("", ""):
         return 1.0
     mine, theirs = ({like.digest for _, like in thread.members} for thread in (a, b))
     if same := len(mine & theirs):

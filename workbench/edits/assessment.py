@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.ir import Message, ModelRequest, NodeRef, Part, Reasoning
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules import UNBOUND, Inspector, Trial, history, texts, tools_edit
+from workbench.rules import UNBOUND, CheckedVariant, Inspector, history, texts, tools_edit
 from workbench.wire import Change, HttpRequest, JsonIndex
 
 
@@ -70,7 +70,7 @@ def unbound_pointers(before: DecodedExchange, after: DecodedExchange) -> tuple[s
 
 
 def without_blocks(
-    inspector: Inspector, trial: Trial, pointers: Collection[str], provider: str = ""
+    inspector: Inspector, trial: CheckedVariant, pointers: Collection[str], provider: str = ""
 ) -> HttpRequest | None:
     """The request without these blocks, if its contract accepts that; thinking is switched off if necessary.
 
@@ -95,7 +95,7 @@ def without_blocks(
     return None
 
 
-def removal_variants(trial: Trial, pointers: Collection[str]) -> Iterator[tuple[Change, ...]]:
+def removal_variants(trial: CheckedVariant, pointers: Collection[str]) -> Iterator[tuple[Change, ...]]:
     """Ways to remove blocks, the gentlest first: the blocks alone, then with thinking switched off."""
     messages = trial.decoded.messages(REQUEST)
     refs = [
@@ -153,7 +153,7 @@ def _is_same_block(old: Reasoning, new: Reasoning) -> bool:
     )
 
 
-def _broken_rules(trial: Trial) -> set[str]:
+def _broken_rules(trial: CheckedVariant) -> set[str]:
     """Rules with errors or warnings on the request."""
     return {f.rule for f in trial.findings if f.side == REQUEST and f.severity is not Severity.INFO}
 
@@ -171,7 +171,7 @@ class EditAssessment:
 
     difference: Difference
     problem: str = ""
-    trial: Trial | None = None
+    trial: CheckedVariant | None = None
     unbound: tuple[str, ...] = ()
 
     @property

@@ -65,7 +65,14 @@ if TYPE_CHECKING:
     from workbench.rules._families import families
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules._wording import as_warning, by_term, quote
-    from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
+    from workbench.rules.inspection import (
+        PENDING_RULE,
+        CheckedVariant,
+        Detail,
+        InspectedExchange,
+        Inspection,
+        Inspector,
+    )
     from workbench.rules.metrics.prices import Prices, load_prices
     from workbench.rules.metrics.session_costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.metrics.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
@@ -93,6 +100,7 @@ __all__ = [
     "Basis",
     "Breaks",
     "Causes",
+    "CheckedVariant",
     "Choice",
     "Contract",
     "ContradictedFact",
@@ -122,7 +130,6 @@ __all__ = [
     "Servers",
     "Severity",
     "SharedResults",
-    "Trial",
     "TurnCost",
     "Verdict",
     "accepted_by",

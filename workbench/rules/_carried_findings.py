@@ -46,7 +46,7 @@ class FindingLog:
         other.add(zip(self._messages[:count], self.findings, strict=False))
         return other
 
-    def count_like(self, finding: Finding, count: int) -> int:
+    def count_with_same_cause(self, finding: Finding, count: int) -> int:
         """How many of the first findings have the cause of a finding."""
         return bisect_left(self._likes.get(likeness(finding), ()), count)
 

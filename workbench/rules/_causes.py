@@ -60,7 +60,7 @@ class Causes:
         self._carried[findings.exchange] = findings
         self._hold(findings)
         for finding in findings.own:
-            self.add(finding, findings.log.count_like(finding, findings.size))
+            self.add(finding, findings.log.count_with_same_cause(finding, findings.size))
 
     def _hold(self, findings: CarriedFindings) -> None:
         log_rows = self._logs.setdefault(id(findings.log), _LogInRows(findings.log))
@@ -68,7 +68,7 @@ class Causes:
             logged = findings.log.findings[n]
             if id(logged) not in self._of_logged:  # the exchange that made it is not among these
                 moved = findings.here(replace(logged, exchange=findings.exchange))
-                self._of_logged[id(logged)] = self.add(moved, findings.log.count_like(logged, n))
+                self._of_logged[id(logged)] = self.add(moved, findings.log.count_with_same_cause(logged, n))
             log_rows.numbers.append(self._of_logged[id(logged)])
         log_rows.carry(findings)
 

@@ -175,7 +175,7 @@ class RuleContext:
     @property
     def flawed_lines(self) -> Sequence[CallLine]:
         """The same lines, without those that are simply closed."""
-        return self.closure.flawed_from(self.start)
+        return self.closure.flawed_lines_from(self.start)
 
     @property
     def deviations(self) -> Sequence[Entry]:

@@ -12,7 +12,7 @@ def dropped_call(case: RuleContext, call_id: str | None) -> str:
     if receipt is None:
         return ""
     words = f"the call was received in exchange {receipt.exchange + 1}, but this request no longer contains it"
-    return f"{words}{_cut(case, before(case))}"
+    return f"{words}{_shortening_words(case, before(case))}"
 
 
 def dropped_result(case: RuleContext, call_id: str | None) -> str:
@@ -21,7 +21,7 @@ def dropped_result(case: RuleContext, call_id: str | None) -> str:
     messages = last.messages(REQUEST) if last else ()
     if last is None or not call_id or not id_places(messages).with_result(call_id, len(messages)):
         return ""
-    return f"exchange {last.index + 1} still had the result, but this request does not{_cut(case, last)}"
+    return f"exchange {last.index + 1} still had the result, but this request does not{_shortening_words(case, last)}"
 
 
 def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:
@@ -33,7 +33,7 @@ def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:
     known = id_places(messages)
     turns = (n for call_id in call_ids for n in known.with_call(call_id, len(messages)))
     if any(any(True for _ in messages[n].reasoning()) for n in turns):
-        return f"exchange {last.index + 1} still sent this reasoning{_cut(case, last)}"
+        return f"exchange {last.index + 1} still sent this reasoning{_shortening_words(case, last)}"
     return ""
 
 
@@ -42,7 +42,7 @@ def before(case: RuleContext) -> DecodedExchange | None:
     return case.peek(case.earlier.exchanges[-1]) if case.earlier.exchanges else None
 
 
-def _cut(case: RuleContext, last: DecodedExchange | None) -> str:
-    """True if the history has become shorter: it was trimmed or compacted, and the damage is no single slip."""
+def _shortening_words(case: RuleContext, last: DecodedExchange | None) -> str:
+    """The words ": the history was shortened …"; empty if the history has not become shorter."""
     was, now = len(last.messages(REQUEST)) if last else 0, len(case.messages)
     return f": the history was shortened from {was} to {now} messages" if now < was else ""

@@ -100,7 +100,7 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CheckedVariant:
     """Findings on another request, with its response if there is one, in place of one that was sent."""
 
     decoded: DecodedExchange
@@ -279,7 +279,7 @@ class Inspector:
         is_answered: bool = False,
         response: HttpResponse | None = None,
         is_own: bool = False,
-    ) -> Trial:
+    ) -> CheckedVariant:
         """Findings on another request in place of a recorded one, after everything that was before that.
 
         Args:
@@ -316,7 +316,7 @@ class Inspector:
         is_alone: bool = False,
         is_own: bool = False,
         shared: SharedResults | None = None,
-    ) -> Trial:
+    ) -> CheckedVariant:
         """Findings on a decoded request in place of the inspected exchange with its index.
 
         Args:
@@ -331,7 +331,9 @@ class Inspector:
         counts = (choice.is_own or (is_own and not self.provider)) and not is_alone and not row.is_refused
         lane = None if is_alone else row.conversation
         case = self._case(decoded, choice._replace(is_own=counts), lane, shared=shared)
-        return Trial(decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts)))
+        return CheckedVariant(
+            decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts))
+        )
 
     def with_exchange(self, index: int, new: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with one exchange replaced.

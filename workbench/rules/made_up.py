@@ -55,7 +55,9 @@ def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
     if any(True for m in answer.messages for _ in m.tool_calls()):
         return
     question = last_where(case.messages, _is_question)
-    lines = [*islice((line for line in case.closure.flawed_from(question + 1) if _is_open(case, line)), MOST_NAMED)]
+    lines = [
+        *islice((line for line in case.closure.flawed_lines_from(question + 1) if _is_open(case, line)), MOST_NAMED)
+    ]
     if not lines:
         return
     names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines))
@@ -75,7 +77,7 @@ def _is_open(case: RuleContext, line: CallLine) -> bool:
     if line.state not in (CallState.MISSING, CallState.PENDING) or line.stands_for:
         return False
     turn = line.call.message
-    behind = takewhile(lambda each: not each.call or each.call.message == turn, case.closure.flawed_from(turn))
+    behind = takewhile(lambda each: not each.call or each.call.message == turn, case.closure.flawed_lines_from(turn))
     return all(other.stands_for != line.call for other in behind)
 
 

@@ -184,7 +184,7 @@ def _is_cut(case: RuleContext, anomaly: Anomaly) -> bool:
 
 def _is_said_of_the_call(case: RuleContext, anomaly: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
-    flawed = case.closure.flawed_from(len(case.messages))
+    flawed = case.closure.flawed_lines_from(len(case.messages))
     twins = (line.call for line in flawed if line.call and line.call.side == RESPONSE and line.twin)
     return any(case.pointer(call, "id") == anomaly.pointer for call in twins)
 

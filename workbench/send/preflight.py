@@ -13,7 +13,7 @@ from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
 from workbench.edits import assessment
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules import Inspector, Trial, accepted_by
+from workbench.rules import CheckedVariant, Inspector, accepted_by
 from workbench.send.outgoing import Outgoing
 from workbench.send.target import Target
 from workbench.wire import Exchange, HttpRequest
@@ -74,7 +74,9 @@ def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: 
             yield label
 
 
-def _request_without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
+def _request_without(
+    inspector: Inspector, trial: CheckedVariant, pointers: tuple[str, ...], label: str
+) -> HttpRequest | None:
     shorter = assessment.without_blocks(inspector, trial, pointers, label)
     if shorter is None:
         return None
@@ -135,7 +137,7 @@ def run_preflight(
     )
 
 
-def judge_exchange(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> Trial:
+def judge_exchange(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> CheckedVariant:
     """Decode and judge the sent exchange in the place of a recorded one: request and response.
 
     Args:

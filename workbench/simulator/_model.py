@@ -335,13 +335,13 @@ class _Writer:
         shape = self.contract.call_ids or self.adapter.serving.call_id
         call_id = self.ids.of_call(shape, call.name, number, self.call_ids) if shape else None
         self.call_ids |= {call_id} if call_id else set()
-        own = dict(self.beside_call(call, number, is_custom=is_custom))
+        own = dict(self.call_members(call, number, is_custom=is_custom))
         if is_custom:
             return ToolCallIR(call_id, call.name, arguments, "custom", extra=own)
         healthy = ToolCallIR(call_id, call.name, arguments, "function", as_json(arguments), extra=own)
         return self.with_native_arguments(spoil_call(healthy, self.dials.arguments, tool.schema if tool else None))
 
-    def beside_call(self, call: ScriptedCall, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
+    def call_members(self, call: ScriptedCall, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
         """Further members of a call: the id of its item, the signature of the first one."""
         if self.is_itemized:
             yield "id", self.ids.make(self.adapter.serving.item_ids["custom" if is_custom else "call"])

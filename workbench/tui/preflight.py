@@ -13,7 +13,7 @@ from workbench.wire import Exchange
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
     from workbench.protocols import DecodedExchange
-    from workbench.rules import Inspector, Trial
+    from workbench.rules import CheckedVariant, Inspector
     from workbench.send import Outgoing, Target, UnboundReasoning
 
 NOTHING_MEASURED = ProfileChoice()
@@ -32,7 +32,7 @@ class PreparedRequest(NamedTuple):
 
     own: DecodedExchange
     outgoing: Outgoing
-    trial: Trial
+    trial: CheckedVariant
     unbound: UnboundReasoning | None = None
     choice: ProfileChoice = NOTHING_MEASURED
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
     from workbench.probes.profiles import ProfileChoice
-    from workbench.rules import Trial
+    from workbench.rules import CheckedVariant
     from workbench.send import Event, Outgoing, Preflight, Target
     from workbench.wire import Exchange, SseEvent
 
@@ -131,7 +131,7 @@ class SendRow:
     plan: Preflight | None = None
     dropped: tuple[str, ...] = ()
     exchange: Exchange | None = None
-    trial: Trial | None = None
+    trial: CheckedVariant | None = None
     error: Exception | None = None
     is_interrupted: bool = False
     was_shown: bool = False

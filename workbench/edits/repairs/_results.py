@@ -15,10 +15,10 @@ from workbench.wire import Change, Insert, Move, Remove, Replace
 
 def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
     """Add stand-ins for the results of calls of one turn, where results are expected."""
-    return add_for(fault, refs[-1], [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)])
+    return add_results_for(fault, refs[-1], [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)])
 
 
-def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
+def add_results_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
     """The same for calls that may be new, in the turn of an existing call."""
     stand_ins = [shape.stand_in(fault.adapter, call) for call in calls]
     nodes = shape.results(fault.adapter, calls, stand_ins)

@@ -19,7 +19,7 @@ from workbench.edits.proposal import Proposal, RepairCost, changes_between, read
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.rules import Inspector, Trial, find_rule
+from workbench.rules import CheckedVariant, Inspector, find_rule
 from workbench.wire import HttpRequest, Remove, decode_partial, loads
 
 Proposer = Callable[[Fault], Iterable[Proposal]]
@@ -41,7 +41,7 @@ class CheckedRepair:
     proposal: Proposal
     repair: Repair
     request: HttpRequest
-    trial: Trial
+    trial: CheckedVariant
     answer_findings: tuple[Finding, ...] = ()
 
 
@@ -110,7 +110,7 @@ class RepairSearch:
         self.answer_findings = list(self._findings_of_answer(detail.row.findings) if findings is None else findings)
         self._near_misses: dict[tuple[str, str], list[Proposal]] = {}
 
-    def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:
+    def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> CheckedVariant:
         return self.inspector.trial(
             self.index,
             request,

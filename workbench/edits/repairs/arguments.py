@@ -67,7 +67,7 @@ def _split_merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Prop
         changes.append(Insert(f"{parent}/{int(step) + 1}", copy))
         new.append(extra_call)
     title = f"split tool call {quote(call.id)} into {len(texts)}, with error results for the new calls"
-    yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), RepairCost.STAND_IN)
+    yield Proposal(title, (*changes, *_results.add_results_for(fault, ref, new)), RepairCost.STAND_IN)
 
 
 def _values(raw: str) -> list[JsonValue]:

@@ -185,8 +185,8 @@ class MessagesSession:
         return self._exchange(turn, turn.request_body(messages))
 
     def _exchange(self, turn: MessagesTurn, request: bytes) -> Exchange:
-        answer = None if turn.response is None else HttpResponse(status=turn.status, body=_not_wire(turn.response))
-        return replace(turn.like, request=HttpRequest(url=self._url, body=_not_wire(request)), response=answer)
+        answer = None if turn.response is None else HttpResponse(status=turn.status, body=_rebuilt_body(turn.response))
+        return replace(turn.like, request=HttpRequest(url=self._url, body=_rebuilt_body(request)), response=answer)
 
     def refresh(self) -> frozenset[int]:
         """Return an empty set: a transcript is read once."""
@@ -196,5 +196,5 @@ class MessagesSession:
         """Nothing to close."""
 
 
-def _not_wire(raw: bytes) -> Body:
+def _rebuilt_body(raw: bytes) -> Body:
     return Body(raw, is_raw=False, note=NOT_WIRE)

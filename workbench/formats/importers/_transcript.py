@@ -262,8 +262,8 @@ class TranscriptSession:
         like = turn.like
         if losses or more:
             like = replace(like, meta={**like.meta, "left_out": sorted(losses | more)[:MAX_LOSSES]})
-        answered = None if response is None else HttpResponse(status=turn.status, body=_not_wire(response))
-        return replace(like, request=HttpRequest(url=url, body=_not_wire(request)), response=answered)
+        answered = None if response is None else HttpResponse(status=turn.status, body=_rebuilt_body(response))
+        return replace(like, request=HttpRequest(url=url, body=_rebuilt_body(request)), response=answered)
 
     def refresh(self) -> frozenset[int]:
         """Return an empty set: a transcript is read once."""
@@ -368,7 +368,7 @@ def _now(lazy_body: LazyBody) -> bytes:
     return lazy_body if isinstance(lazy_body, bytes) else lazy_body()
 
 
-def _not_wire(raw: bytes) -> Body:
+def _rebuilt_body(raw: bytes) -> Body:
     return Body(raw, is_raw=False, note=NOT_WIRE)
 
 

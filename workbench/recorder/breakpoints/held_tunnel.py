@@ -143,7 +143,7 @@ class _Direction:
     has_ended: bool = False
     begun: int | None = None
 
-    def behind_begun(self, data: bytes, part: HeldPart | None) -> bytes:
+    def without_open_message(self, data: bytes, part: HeldPart | None) -> bytes:
         """Bytes that came, without those of a message that had begun before; ``part`` is the first one that ended."""
         if self.begun is None:
             return data
@@ -232,7 +232,7 @@ class HeldTunnel(SocketTunnel):
 
     def _take(self, way: _Direction, data: bytes) -> None:
         parts = list(way.reader.feed(data))
-        if way.name == _RECEIVED and (fresh := way.behind_begun(data, parts[0] if parts else None)):
+        if way.name == _RECEIVED and (fresh := way.without_open_message(data, parts[0] if parts else None)):
             self._child.add(ResponseBytes(0, self._loop.time(), fresh))
         for part in parts:
             self._sort(way, part)

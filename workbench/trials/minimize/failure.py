@@ -14,7 +14,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
-from workbench.rules import Inspector, Trial
+from workbench.rules import CheckedVariant, Inspector
 from workbench.wire import HttpRequest, State, loads
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
@@ -58,7 +58,7 @@ class Failure:
         return self.status, self.type, self.code, self.words
 
 
-def contract_failure(trial: Trial) -> Failure | None:
+def contract_failure(trial: CheckedVariant) -> Failure | None:
     """Failure of a request by its contract; None if it is accepted."""
     if trial.decoded.request is None:
         return Failure(UNREADABLE)
@@ -113,7 +113,7 @@ class JudgedBody:
 
     text: bytes
     failure: Failure | None
-    trial: Trial
+    trial: CheckedVariant
 
     @property
     def decoded_exchange(self) -> DecodedExchange:

@@ -12,7 +12,7 @@ from workbench.edits.variants import RequestVariant
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import RESPONSE, DecodedExchange, refusals
-from workbench.rules import Inspector, Trial
+from workbench.rules import CheckedVariant, Inspector
 from workbench.wire import Exchange
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _outcome(
     return VariantOutcome(variant, outgoing.target, verdict, words, exchange, finding, calls, losses, trial.decoded)
 
 
-def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
+def _verdict(trial: CheckedVariant, status: int) -> tuple[Verdict, Finding | None]:
     """The target's verdict first; findings count if it did not refuse."""
     judgement = trial.judgement
     if not 200 <= status < 300:
@@ -146,7 +146,7 @@ def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
     return (Verdict.SUSPICIOUS if is_broken else Verdict.ACCEPTS), finding
 
 
-def _is_refused(trial: Trial, status: int) -> bool:
+def _is_refused(trial: CheckedVariant, status: int) -> bool:
     """The target refused the request itself."""
     http = trial.decoded.exchange.response
     refusal = refusals.of_exchange(status, http.headers, trial.decoded.response_text) if http else None
@@ -154,7 +154,7 @@ def _is_refused(trial: Trial, status: int) -> bool:
     return 400 <= status < 500 and not is_unjudged
 
 
-def _text(trial: Trial, exchange: Exchange) -> str:
+def _text(trial: CheckedVariant, exchange: Exchange) -> str:
     answer = trial.decoded.response
     if answer and answer.error:
         return answer.error.message

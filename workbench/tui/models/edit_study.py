@@ -21,7 +21,7 @@ from workbench.tui.models.diff import Places
 from workbench.wire import HttpRequest, JsonIndex, loads
 
 if TYPE_CHECKING:
-    from workbench.rules import Inspector, Trial
+    from workbench.rules import CheckedVariant, Inspector
 
 
 _BYTE = regex.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
@@ -166,7 +166,7 @@ def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, con
     return EditAssessment(difference, "", trial)
 
 
-def _contract_result(trial: Trial) -> MatrixRow:
+def _contract_result(trial: CheckedVariant) -> MatrixRow:
     found, contract = trial.judgement, trial.contract
     return MatrixRow(
         contract=contract.label,

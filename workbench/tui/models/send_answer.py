@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.diff import AnswerItem
     from workbench.edits.branches import BranchNode
     from workbench.protocols import DecodedExchange
-    from workbench.rules import Trial
+    from workbench.rules import CheckedVariant
     from workbench.send import RetryWait
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
@@ -92,11 +92,11 @@ class ResponseComparison(NamedTuple):
     after: DecodedExchange
     rows: tuple[AnswerRow, ...]
     body: bytes = b""
-    trial: Trial | None = None
+    trial: CheckedVariant | None = None
 
 
 def compare_responses(
-    before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None
+    before: DecodedExchange, after: DecodedExchange, trial: CheckedVariant | None = None
 ) -> ResponseComparison:
     """Compare two responses."""
     from workbench.diff import compare_answers
