@@ -326,14 +326,12 @@ class Inspector:
             is_own: as for ``trial``.
             shared: results of checking the same request under other contracts, with the same ``is_alone``.
         """
-        row = self.rows[decoded.index]
-        choice = self._contract(decoded, provider)
+        row, choice = self.rows[decoded.index], self._contract(decoded, provider)
         counts = (choice.is_own or (is_own and not self.provider)) and not is_alone and not row.is_refused
         lane = None if is_alone else row.conversation
         case = self._case(decoded, choice._replace(is_own=counts), lane, shared=shared)
-        return CheckedVariant(
-            decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts))
-        )
+        findings = tuple(check(case, is_shared=shared is not None and not counts))
+        return CheckedVariant(decoded, choice.contract, case, findings)
 
     def with_exchange(self, index: int, new: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with one exchange replaced.
