@@ -52,7 +52,14 @@ if TYPE_CHECKING:
     from workbench.protocols.detection import ERROR_ALONE, TEXT
     from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
-    from workbench.protocols.message_shapes import NAMED, MessageShape, asked_by_shape, of_shapes, shape_of
+    from workbench.protocols.message_shapes import (
+    NAMED,
+    MessageShape,
+    asked_by_shape,
+    of_shapes,
+    shape_of,
+    shape_of_value,
+)
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 
@@ -131,6 +138,7 @@ __all__ = [
     "protocols",
     "refusals",
     "shape_of",
+    "shape_of_value",
     "text_of",
     "traits",
     "where",

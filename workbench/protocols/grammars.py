@@ -121,6 +121,7 @@ class BodyGrammar:
         default_factory=dict, repr=False, compare=False
     )
     _of_shapes: list[BodyGrammar] = field(default_factory=list, repr=False, compare=False)
+    _listed_keys: list[frozenset[str]] = field(default_factory=list, repr=False, compare=False)
 
     def object(self, name: str) -> ObjectType:
         """A type by its name."""
@@ -155,6 +156,14 @@ class BodyGrammar:
         """Texts that any type has as values of a key."""
         kinds = [each["keys"][key] for each in self.types.values() if key in each["keys"]]
         return frozenset(value for kind in kinds for value in _list_values(kind))
+
+    @property
+    def listed_keys(self) -> frozenset[str]:
+        """Keys for which some type lists texts, and those that tell which object it is."""
+        if not self._listed_keys:
+            keys = {key for each in self.types.values() for key, kind in each["keys"].items() if any(_list_values(kind))}
+            self._listed_keys.append(frozenset((*keys, *_TAGS)))
+        return self._listed_keys[0]
 
     def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:
         """Places in the value of a top-level field of a request that differ from its type or its limits."""

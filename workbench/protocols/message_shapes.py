@@ -1,4 +1,4 @@
-"""Shapes of messages: which members they have, of which JSON types, with the texts of ``role`` and ``type``.
+"""Shapes of messages and answers: which members they have, of which JSON types, with the texts of some of these.
 
 A conversation has thousands of messages and a dozen shapes. What a shape rules out need not be asked of any message
 that has it: it is found out once about the skeleton of the shape.
@@ -7,7 +7,6 @@ that has it: it is found out once about the skeleton of the shape.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import repeat
 from typing import Any, Final, TypeAlias, TypeVar
 
 from workbench.errors import WireError
@@ -17,7 +16,7 @@ from workbench.wire import loads
 
 T = TypeVar("T")
 
-NAMED: Final = ("role", "type")
+NAMED: Final = frozenset(("role", "type"))
 """Members whose texts belong to a shape: they tell which object it is."""
 
 SOME_TEXT: Final = "\0"
@@ -101,14 +100,18 @@ def find_shape(message: Message) -> MessageShape:
         return shape_of_value(None)
 
 
-def shape_of_value(value: JsonValue) -> MessageShape:
-    """The shape of a parsed message: one object for all that have it, as long as it is kept."""
-    key = _key(value)
+def shape_of_value(value: JsonValue, named: frozenset[str] = NAMED) -> MessageShape:
+    """The shape of a parsed value: one object for all that have it, as long as it is kept.
+
+    Args:
+        named: members whose texts belong to the shape.
+    """
+    key = _key(value, named), named
     found = _kept.get(key)
     if found is None:
         if len(_kept) >= _MOST:
             _kept.clear()
-        found = _kept[key] = MessageShape(_skeleton(value))
+        found = _kept[key] = MessageShape(_skeleton(value, named))
     return found
 
 
@@ -116,30 +119,34 @@ class _Deeper:
     """What is below the deepest level of a shape: no grammar admits it, so that such messages are read themselves."""
 
 
-def _key(value: JsonValue, level: int = 0) -> _Key:
+def _key(value: JsonValue, named: frozenset[str], level: int = 0) -> _Key:
     kind = type(value)
     if kind is not dict and kind is not list:
         return value if kind is bool else kind
     if level == _DEEPEST:
         return _Deeper
     if not isinstance(value, dict):
-        return frozenset(map(_key, value, repeat(level + 1)))
+        return frozenset([_key(each, named, level + 1) for each in value])
     members: list[tuple[str, _Key]] = []
     for key, inner in value.items():
-        if type(inner) is str:
-            members.append((key, inner if key in NAMED else str))
+        kind = type(inner)
+        if kind is str:
+            members.append((key, inner if key in named else str))
+        elif kind is dict or kind is list:
+            members.append((key, _key(inner, named, level + 1)))
         else:
-            members.append((key, _key(inner, level + 1)))
+            members.append((key, inner if kind is bool else kind))
     return tuple(members)
 
 
-def _skeleton(value: JsonValue, level: int = 0) -> Any:
+def _skeleton(value: JsonValue, named: frozenset[str], level: int = 0) -> Any:
     if isinstance(value, dict | list) and level == _DEEPEST:
         return _Deeper()
     if isinstance(value, dict):
-        return {key: _skeleton_of_member(key, inner, level) for key, inner in value.items()}
+        return {key: _skeleton_of_member(key, inner, named, level) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_skeleton(each, level + 1) for each in {_key(each, level + 1): each for each in value}.values()]
+        different = {_key(each, named, level + 1): each for each in value}
+        return [_skeleton(each, named, level + 1) for each in different.values()]
     return SOME_TEXT if isinstance(value, str) else _SOME_NUMBERS.get(type(value), value)
 
 
@@ -154,5 +161,5 @@ def _names(shape: MessageShape) -> frozenset[str]:
     return frozenset(names)
 
 
-def _skeleton_of_member(key: str, value: JsonValue, level: int) -> Any:
-    return value if key in NAMED and isinstance(value, str) else _skeleton(value, level + 1)
+def _skeleton_of_member(key: str, value: JsonValue, named: frozenset[str], level: int) -> Any:
+    return value if key in named and isinstance(value, str) else _skeleton(value, named, level + 1)

@@ -28,9 +28,9 @@ from workbench.contracts import (
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, DecodedExchange, MessageShape, asked_by_shape, fact, of_shapes, text_of
+from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, of_shapes, text_of
 from workbench.provenance import escape
-from workbench.rules._body import base, is_held, params, spellings, top
+from workbench.rules._body import base, is_held, list_key, params, spellings, top
 from workbench.rules._context import RuleContext
 from workbench.rules._request_keys import HISTORIES
 from workbench.wire import loads, value_at
@@ -187,7 +187,11 @@ class OnFields:
         """(number of a relation, values that it is about), for every relation with such values."""
         at, found, present = base(decoded), dict[int, list[PlacedValue]](), set[str]()
         there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
+        listed = _key_of_list(decoded)
         for first in dict.fromkeys((*self._raw_values, *there)):
+            if first == listed and not any(map(self._reads_list, self._by_first[first])):
+                present.add(first)
+                continue
             tops = list(top(decoded, first))
             if any(value is not None for _, value in tops):
                 present.add(first)
@@ -200,6 +204,11 @@ class OnFields:
                 found[number] = [PlacedValue(f"{at}/{escape(first)}", None)]
         return sorted((number, values) for number, values in found.items() if values)
 
+    def _reads_list(self, number: int) -> bool:
+        """A relation may be about a list with messages, or about something in it: to tell, all of it is parsed."""
+        relation = self.relations[number]
+        return len(relation.place.steps) > 1 or relation.test.may_pass(_SOME_LIST)
+
     def _search(self, number: int, key: str) -> FieldSearch:
         """The search of a relation under one spelling of its first key."""
         if (number, key) not in self._searches:
@@ -208,6 +217,15 @@ class OnFields:
             name = repr((place, relation.test, _nearby(relation)))
             self._searches[number, key] = _field_searches.setdefault(name, FieldSearch(relation, place))
         return self._searches[number, key]
+
+
+_SOME_LIST: JsonValue = [None]
+
+
+def _key_of_list(decoded: DecodedExchange) -> str:
+    """Key of the list of messages of a request; empty if it has none, or one text in its place."""
+    key = list_key(decoded)
+    return key if key and decoded.messages(REQUEST)[0].pointer == f"{base(decoded)}/{key}/0" else ""
 
 
 def _is_required(relation: Relation) -> bool:

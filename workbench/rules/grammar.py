@@ -7,7 +7,7 @@ official types is a warning; it is an error if the contract states that the prov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ from workbench.protocols import (
     fact,
     grammars,
     shape_of,
+    shape_of_value,
     text_of,
 )
 from workbench.rules._acceptance import accepted_by, is_answered
@@ -147,10 +148,10 @@ _AnswerFault: TypeAlias = tuple[grammars.BodyGrammar, grammars.ShapeFault, str]
 def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
     """Required keys that the messages of an answer lack."""
     grammar = grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
-    if grammar is None or not grammar.answer:
+    if grammar is None or not grammar.answer or not _may_have(_lacks_key, grammar, body):
         return
     for fault in grammar.faults(f"#{grammar.answer}", body):
-        if fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED:
+        if _lacks_key(fault):
             has_no = f"{dotted_path(fault.pointer)} has no {quote(fault.name)}"
             yield grammar, fault, f"{has_no}: clients read it without checking that it exists"
 
@@ -158,14 +159,31 @@ def _lacking_keys(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
 def _foreign_values(case: RuleContext, body: JsonValue) -> Iterator[_AnswerFault]:
     """Values of another server that the vendor's types do not list: clients that validate answers refuse all of it."""
     grammar, own = _vendors_grammar(case), grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
-    if grammar is None:
+    if grammar is None or not _may_have(_has_foreign_value, grammar, body):
         return
-    for fault in grammar.faults(f"#{grammar.answer}", body):
-        if fault.code != grammars.WRONG_VALUE:
-            continue
+    for fault in filter(_has_foreign_value, grammar.faults(f"#{grammar.answer}", body)):
         key, value = fault.pointer.rpartition("/")[2], value_at(body, fault.pointer)
         if own is None or own is grammar or not own.lists(key, value):
             yield grammar, fault, f"{dotted_path(fault.pointer)} is {show_value(value)}, {_UNLISTED}"
+
+
+def _lacks_key(fault: grammars.ShapeFault) -> bool:
+    return fault.code == grammars.MISSING and bool(fault.pointer) and fault.name in _READ_UNASKED
+
+
+def _has_foreign_value(fault: grammars.ShapeFault) -> bool:
+    return fault.code == grammars.WRONG_VALUE
+
+
+def _may_have(test: Callable[[grammars.ShapeFault], bool], grammar: grammars.BodyGrammar, body: JsonValue) -> bool:
+    """An answer may have faults that pass a test, by its shape with all texts that the grammar lists."""
+    return fact(shape_of_value(body, grammar.listed_keys), _shape_may_have, test, grammar)
+
+
+def _shape_may_have(
+    shape: MessageShape, test: Callable[[grammars.ShapeFault], bool], grammar: grammars.BodyGrammar
+) -> bool:
+    return any(map(test, grammar.faults(f"#{grammar.answer}", shape.skeleton)))
 
 
 _UNLISTED = "which the types of this protocol do not list: clients that validate answers raise an error"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from workbench.chain import Conversation
 from workbench.contracts import (
+    COMMON_SOURCE,
     Breaks,
     Consequence,
     Contract,
@@ -22,6 +23,7 @@ from workbench.contracts import (
     matches,
     rule_of,
 )
+from workbench.contracts import loading as contracts
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
@@ -71,6 +73,7 @@ MIXED = Rule(
     breaks=Breaks.REQUEST,
 )
 RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, IMAGE_LIMIT, MIXED)
+_SLUGS = frozenset(rule.slug for rule in RULES)
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
@@ -192,10 +195,18 @@ def _findings(case: RuleContext, relation: Relation, found: list[PlacedValue]) -
             found = [each for each in found if relation.test.compares(word, each.value, others)]
             compared += others
     for each in relation.test.find_joint_faults(found):
-        if relation.then == Consequence.REFUSED:
+        if relation.then == Consequence.REFUSED and _may_be_common(case, relation, each.value):
             yield _refusal(case, relation, each, compared)
-        elif relation.then != Consequence.ACCEPTED:
+        elif relation.then not in (Consequence.REFUSED, Consequence.ACCEPTED):
             yield _without_effect(case, relation, each)
+
+
+def _may_be_common(case: RuleContext, relation: Relation, value: JsonValue) -> bool:
+    """Unless it is a suspicion that no vote can bear out: too few of those that refuse something there refuse this."""
+    if not relation.source.startswith(COMMON_SOURCE) or rule_of(relation) not in _SLUGS:
+        return True
+    practice = contracts.common_practice(case.contract.protocol)
+    return practice is not None and practice.may_be_refused(str(relation.place), value)
 
 
 def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared: list[JsonValue]) -> Finding:
