@@ -76,11 +76,16 @@ def test_findings_are_in_order_of_exchanges():
 
 
 def test_steps_go_on_when_the_session_has_grown():
-    session = MemorySession("growing", (FIRST,))
+    session = Growing((FIRST, SECOND))
+    for _ in range(Growing.ALL + 1):
+        session.grow(0)
     inspector = Inspector(session)
+    inspector.refresh()
     assert [r.index for r in inspector.steps()] == [0]
     assert [f.rule for f in inspector.rows[0].findings] == ["closure.pending"]
-    session.exchanges = (FIRST, SECOND)
+    for _ in range(Growing.ALL + 1):
+        session.grow(1)
+    inspector.refresh()
     assert [r.index for r in inspector.steps()] == [1]
     assert not inspector.rows[0].findings
     assert not list(inspector.steps())

@@ -164,11 +164,17 @@ class Conversations:
         self._item_sets: list[SaidItems] = []
         self._rewound = 0
 
-    def add(self, decoded: DecodedExchange) -> Conversation | None:
-        """Add the next exchange, in order; its conversation, or None if it is not an exchange with a model."""
+    def add(self, decoded: DecodedExchange, *, is_last: bool = False) -> Conversation | None:
+        """Add the next exchange, in order; its conversation, or None if it is not an exchange with a model.
+
+        Args:
+            is_last: no other exchange will be added.
+        """
         request, response = decoded.request, without_segments(decoded.answer) if decoded.answer else None
         if decoded.protocol is None or (request is None and response is None):
             return None
+        if is_last and not self.all:  # nothing before it, and nothing behind: no keys are needed to find it
+            return self._add_alone(decoded.index, request, response)
         hop = decoded.exchange.hop
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
@@ -189,6 +195,15 @@ class Conversations:
             found.received.add(decoded.index, response)
             self.journal.note(partial(found.received.drop, decoded.index))
             self._remember(owner, response, keys)
+        return found
+
+    def _add_alone(self, index: int, request: ModelRequest | None, response: ModelResponse | None) -> Conversation:
+        """Add the only exchange of a session."""
+        found = self._begin(_label(request) if request else "")
+        found.exchanges.append(index)
+        if response is not None and response.messages:
+            found.broken += [0] * bool(not response.is_complete or response.error)
+            found.answers.append((index, response))
         return found
 
     def _find(

@@ -55,6 +55,7 @@ class RuleContext:
         accepted: what the providers of this session have accepted so far; None under a contract that was requested by
             name: the exchange is then checked as if no response had been recorded.
         is_recorded: the response was recorded in this session as the one to this request.
+        is_last: no exchange will come after it in this session.
         shared: results already derived from the exchange, also under other contracts.
         carried: findings of the requests that this one continues and that still hold; None if everything is checked
             again.
@@ -74,6 +75,7 @@ class RuleContext:
     peek: Callable[[int], DecodedExchange | None] = lambda _: None
     accepted: Acceptances | None = None
     is_recorded: bool = False
+    is_last: bool = False
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
     carried: KnownFindings | None = field(default=None, repr=False, compare=False)
     rule_prefixes: frozenset[str] | None = None

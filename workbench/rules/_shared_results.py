@@ -103,7 +103,7 @@ class SharedResults:
         if terms not in self._closures:
             remembered = case.earlier.answer(request.previous_id) if request else ()
             self._closures[terms] = closure.derive(
-                request, case.response, terms, remembered, is_continued=case.is_recorded
+                request, case.response, terms, remembered, is_continued=case.is_recorded and not case.is_last
             )
         return self._closures[terms]
 

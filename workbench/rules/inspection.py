@@ -29,7 +29,7 @@ from workbench.rules._shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
 from workbench.rules.grammar import is_kept
 from workbench.wire import FRAMES, Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
-from workbench.wire.session import ReplacingSession, Session
+from workbench.wire.session import MemorySession, ReplacingSession, Session
 
 PENDING_RULE = "closure.pending"
 PEEKED_KEPT = 4
@@ -402,7 +402,7 @@ class Inspector:
     def _judge_row(self, row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
         self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
         choice = self._contract(decoded)
-        conversation = self._conversations.add(decoded)
+        conversation = self._conversations.add(decoded, is_last=self._is_last(decoded.index))
         if conversation is None:  # neither side was decoded: why not is all that is found
             judged_row = self._with_findings(row, decoded, choice, None)
             return replace(judged_row, findings=(*judged_row.findings, *check_undecoded_failure(decoded)))
@@ -455,6 +455,10 @@ class Inspector:
         elif request and request.previous_id and conversation.id in self._tools:
             journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
 
+    def _is_last(self, index: int) -> bool:
+        """No exchange will come after this one, as memory does not change: nothing need be kept for later ones."""
+        return type(self.session) is MemorySession and index == len(self.session) - 1
+
     def _case(
         self,
         decoded: DecodedExchange,
@@ -467,7 +471,9 @@ class Inspector:
         """Input of the rules: the exchange, and the earlier part of its conversation."""
         request, index, lanes = decoded.request, decoded.index, self._conversations.all
         earlier = (lanes[conversation] if conversation is not None else Conversation(-1)).before(index)
-        known = lane_of(request, earlier.id) if is_recorded else None
+        is_last = self._is_last(index)
+        is_alone = is_last and not earlier.exchanges
+        known = lane_of(request, earlier.id) if is_recorded and not is_alone else None
         return RuleContext(
             decoded=decoded,
             contract=choice.contract,
@@ -478,6 +484,7 @@ class Inspector:
             peek=self.read_exchange,
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
+            is_last=is_last,
             shared=shared or SharedResults(),
             rule_prefixes=self.rule_prefixes,
             carried=KnownFindings(known, is_kept, is_final=not self._conversations.journal.is_on) if known else None,
