@@ -104,7 +104,8 @@ _SIDE: Mapping[str, _CheckedColumn] = {
 _FRAME: Mapping[str, _CheckedColumn] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
 
 SUMMARY = ", ".join(_SUMMARY)
-MORE = f"SELECT {', '.join(_MORE)} FROM exchange WHERE seq = ?"
+_EXCHANGE: Mapping[str, _CheckedColumn] = {**_SUMMARY, **_MORE}
+EXCHANGE = f"SELECT {', '.join(_EXCHANGE)} FROM exchange WHERE seq = ?"
 SIDE = (
     f"SELECT {', '.join(f'side.{name}' for name in _SIDE)}, body.size, body.pieces "
     "FROM side LEFT JOIN body ON body.id = side.body WHERE side.exchange = ? AND side.side = ?"
@@ -141,10 +142,10 @@ def summary(row: Row) -> Row:
     return _check(_SUMMARY, from_sqlite(row))
 
 
-def more(row: Row) -> tuple[str, Mapping[str, JsonValue]]:
-    """Read a row of ``MORE``: client and importer data."""
-    client, meta = _check(_MORE, from_sqlite(row))
-    return client, values.members(loads(encode(meta))) if meta else NOTHING
+def exchange(row: Row) -> tuple[Row, str, Mapping[str, JsonValue]]:
+    """Read a row of ``EXCHANGE``: the columns of ``SUMMARY``, client and importer data."""
+    *shown_in_lists, client, meta = _check(_EXCHANGE, from_sqlite(row))
+    return shown_in_lists, client, values.members(loads(encode(meta))) if meta else NOTHING
 
 
 def side(row: Row) -> SideRow:

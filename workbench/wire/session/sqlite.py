@@ -67,6 +67,7 @@ class SqliteSession:
         self._heads: dict[int, rows.HeadRow] = {}
         self._arrived: dict[int, _BodyGrowth] = {}
         self._frames_so_far: dict[int, list[Frame]] = {}
+        self._has_frames: bool | None = None
         self._open_rows: Mapping[int, Row] = {}
         self._summaries: tuple[Summary, ...] | None = None
         self._file = opening.open_read_only(path)
@@ -121,6 +122,7 @@ class SqliteSession:
             return False
         self._db.close()
         self._file, self._db, self._runs, self._heads = file, file.db, PieceRuns(CACHED_PIECES), {}
+        self._has_frames = None
         self._frames_so_far.clear()
         return True
 
@@ -168,8 +170,11 @@ class SqliteSession:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """One consistent state of the file for several queries, while another process writes."""
+        """One consistent state of the file for several queries, while another process may write."""
         with self._lock:
+            if not self._file.is_shared:
+                yield
+                return
             self._db.execute("BEGIN")
             try:
                 yield
@@ -252,10 +257,10 @@ class SqliteSession:
     def _read(self, index: int) -> Exchange:
         seq = self._seqs[index]
         try:
-            row = self._row(seq)
-            if row is None:
+            stored = self._db.execute(rows.EXCHANGE, (seq,)).fetchone()
+            if stored is None:
                 return _damaged_row(seq, "the row cannot be read")
-            client, meta = rows.more(self._db.execute(rows.MORE, (seq,)).fetchone())
+            row, client, meta = rows.exchange(stored)
         except (*FAULTS, SessionFormatError, WireError) as error:
             return _damaged_row(seq, _why(error))
         summary = self._summarize(index, row)
@@ -331,6 +336,8 @@ class SqliteSession:
 
     def _frames(self, seq: int, *, is_open: bool) -> tuple[Frame, ...]:
         """Messages of a WebSocket; of one that is open, only new rows are read."""
+        if not self._may_have_frames():
+            return ()
         known = self._frames_so_far.setdefault(seq, []) if is_open else []
         size = sum(len(frame.data) for frame in known)
         for row in self._db.execute(rows.FRAMES, (seq, len(known))).fetchall():
@@ -340,6 +347,14 @@ class SqliteSession:
             if size > MAX_STORED_FRAMES:
                 raise SessionFormatError(f"they exceed {MAX_STORED_FRAMES:,} bytes in total")
         return tuple(known)
+
+    def _may_have_frames(self) -> bool:
+        """An exchange of the file may have messages; one question for all, if nobody writes the file."""
+        if self._file.is_shared:
+            return True
+        if self._has_frames is None:
+            self._has_frames = self._db.execute("SELECT 1 FROM frame LIMIT 1").fetchone() is not None
+        return self._has_frames
 
     def _body(self, body_id: int) -> bytes:
         return self._text(body_id).whole()
