@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.message_shapes import (
-    NAMED,
-    MessageShape,
-    asked_by_shape,
-    of_shapes,
-    shape_of,
-    shape_of_value,
-)
+        NAMED,
+        MessageShape,
+        asked_by_shape,
+        of_shapes,
+        shape_of,
+        shape_of_value,
+    )
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 

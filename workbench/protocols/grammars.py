@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cache
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from workbench import protocols
@@ -161,8 +162,8 @@ class BodyGrammar:
     def listed_keys(self) -> frozenset[str]:
         """Keys for which some type lists texts, and those that tell which object it is."""
         if not self._listed_keys:
-            keys = {key for each in self.types.values() for key, kind in each["keys"].items() if any(_list_values(kind))}
-            self._listed_keys.append(frozenset((*keys, *_TAGS)))
+            kinds = chain.from_iterable(each["keys"].items() for each in self.types.values())
+            self._listed_keys.append(frozenset((*_TAGS, *(key for key, kind in kinds if any(_list_values(kind))))))
         return self._listed_keys[0]
 
     def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:

@@ -22,7 +22,7 @@ from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
 T = TypeVar("T")
 
 FEW = 32
-"""New messages that are looked at one by one; of more, those of each kind are found together."""
+"""New messages of a known history that are looked at one by one; of more, those of each kind are found together."""
 
 
 class MessageKind:
@@ -248,12 +248,12 @@ class Matches:
         self._test, self._terms = test, terms
         self.indices: list[int] = []
         self.count = 0
-        self._key = _key(test, terms)  # one object for all messages
+        self._key: Hashable = (test, terms) if terms else test  # one object for all messages, as in ``fact``
 
     def read(self, history: GrowingHistory) -> None:
         """Ask the messages that were not asked yet."""
         test, terms, key, messages = self._test, self._terms, self._key, history.messages
-        is_much = len(messages) - self.count > FEW
+        is_much = not self.count or len(messages) - self.count > FEW
         for n in self._candidates(history) if is_much else range(self.count, len(messages)):
             message = messages[n]
             is_asked = message.kind.asked.get(key)
@@ -269,8 +269,12 @@ class Matches:
 
     def _candidates(self, history: GrowingHistory) -> Iterable[int]:
         """Indices of the messages that were not asked yet and are of a kind that is asked."""
-        start, found = self.count, [some for kind, some in history.kinds.items() if self._asks(kind)]
-        new = [some[bisect_left(some, start) :] if start else some for some in found]
+        start, key, found = self.count, self._key, list[list[int]]()
+        for kind, some in history.kinds.items():
+            is_asked = kind.asked.get(key)
+            if self._asks(kind) if is_asked is None else is_asked:
+                found.append(some)
+        new = [some[bisect_left(some, start) :] for some in found] if start else found
         return new[0] if len(new) == 1 else sorted(chain.from_iterable(new))
 
     def _asks(self, kind: MessageKind) -> bool:
@@ -290,11 +294,6 @@ class Matches:
         other = Matches(self._test, self._terms)
         other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
         return other
-
-
-def _key(find: Callable[..., object], terms: tuple[Any, ...]) -> Hashable:
-    """Key under which a fact is kept."""
-    return (find, terms) if terms else find
 
 
 class MergedTurns:
@@ -346,7 +345,7 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
     if type(known) is Message:
         return find(known, *terms)
     facts: dict[Any, Any] = known.facts  # type: ignore[union-attr]
-    key = (find, terms) if terms else find  # as ``_key``
+    key = (find, terms) if terms else find
     found = facts.get(key, facts)
     if found is facts:
         found = facts[key] = find(known, *terms)

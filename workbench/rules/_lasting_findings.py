@@ -59,12 +59,16 @@ def of_messages(check: Check) -> Check:
     """
 
     @wraps(check)
-    def look_at_recent(case: RuleContext) -> Iterator[Finding]:
-        is_marked = case.carried is not None
-        for finding in check(case.chain.get("recent", case)):  # as ``recent``
-            yield replace(finding, order=_REPEATED) if is_marked and finding.side == REQUEST else finding
+    def look_at_recent(case: RuleContext) -> Iterable[Finding]:
+        found = check(case.chain.get("recent", case))  # as ``recent``
+        return found if case.carried is None else _marked(found)
 
     return look_at_recent
+
+
+def _marked(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for finding in findings:
+        yield replace(finding, order=_REPEATED) if finding.side == REQUEST else finding
 
 
 def in_order(case: RuleContext, findings: Iterable[Finding]) -> list[Finding]:

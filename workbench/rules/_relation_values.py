@@ -245,13 +245,15 @@ class ByList(NamedTuple):
         on_each_message: relations that depend on one message alone.
         on_messages: relations that also depend on other messages.
         on_fields: relations on fields next to the messages.
-        on_body: relations on these fields and on messages, or on sizes.
+        on_fields_beside: relations on these fields that depend on messages, or on sizes.
+        on_lists: relations on a list of messages as a whole.
     """
 
     on_each_message: Mapping[str, OnMessages]
     on_messages: Mapping[str, OnMessages]
     on_fields: OnFields
-    on_body: OnFields
+    on_fields_beside: OnFields
+    on_lists: OnFields
 
 
 def by_list(contract: Contract) -> ByList:
@@ -263,9 +265,10 @@ def by_list(contract: Contract) -> ByList:
     others = keys.pop("", [])
     on_each = {key: some for key, found in keys.items() if (some := [*filter(_reads_one_message, found)])}
     on_several = {key: some for key, found in keys.items() if (some := [*filterfalse(_reads_one_message, found)])}
-    alone = [each for each in others if _reads_fields_alone(each)]
-    rest = [*filterfalse(_reads_fields_alone, others)]
-    return ByList(_by_key(on_each), _by_key(on_several), OnFields(alone), OnFields(rest))
+    on_fields = [each for each in others if each.place.first not in HISTORIES]
+    alone, beside = [*filter(_reads_no_other_message, on_fields)], [*filterfalse(_reads_no_other_message, on_fields)]
+    on_lists = [each for each in others if each.place.first in HISTORIES]
+    return ByList(_by_key(on_each), _by_key(on_several), *map(OnFields, (alone, beside, on_lists)))
 
 
 def _with_any_message(relation: Relation) -> Relation:
@@ -283,10 +286,6 @@ def _by_key(found: Mapping[str, Iterable[Relation]]) -> Mapping[str, OnMessages]
 def _reads_one_message(relation: Relation) -> bool:
     is_of_any = relation.place.steps[1].startswith("*")
     return is_of_any and not relation.test.together and _reads_no_other_message(relation)
-
-
-def _reads_fields_alone(relation: Relation) -> bool:
-    return relation.place.first not in HISTORIES and _reads_no_other_message(relation)
 
 
 def _reads_no_other_message(relation: Relation) -> bool:

@@ -5,7 +5,7 @@ What depends on the rest of the request is asked for the few values that their p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workbench.chain import Conversation
 from workbench.contracts import (
@@ -82,7 +82,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _on_fields(case)
     ordered = fact(case.contract, by_list)
-    yield from _on_body(case, ordered.on_body)
+    beside = ordered.on_fields_beside
+    yield from _on_values(case, beside, fact_of_fields(case.decoded, values_of_fields, beside))
+    yield from _on_values(case, ordered.on_lists, values_of_fields(case.decoded, ordered.on_lists))
     key = list_key(case.decoded)
     if key in ordered.on_each_message:
         yield from _on_recent(case)
@@ -132,13 +134,13 @@ def _on_messages(case: RuleContext, query: OnMessages) -> Iterator[Finding]:
 @reads_fields
 def _on_fields(case: RuleContext) -> Iterator[Finding]:
     queries = fact(case.contract, by_list).on_fields
-    for number, found in fact_of_fields(case.decoded, values_of_fields, queries):
-        if _may_hold(case, queries.relations[number]):
-            yield from _findings(case, queries.relations[number], found)
+    yield from _on_values(case, queries, fact_of_fields(case.decoded, values_of_fields, queries))
 
 
-def _on_body(case: RuleContext, query: OnFields) -> Iterator[Finding]:
-    for number, found in values_of_fields(case.decoded, query):
+def _on_values(
+    case: RuleContext, query: OnFields, values: Iterable[tuple[int, list[PlacedValue]]]
+) -> Iterator[Finding]:
+    for number, found in values:
         if _may_hold(case, query.relations[number]):
             yield from _findings(case, query.relations[number], found)
 

@@ -205,7 +205,7 @@ def reads_other_files(session: Session) -> bool:
     title = getattr(session, "format", "")
     own = map(sys.modules.get, _modules())  # what read it is loaded
     importers = [*filter(None, own), *plugins.third_party(__name__).values()]
-    return any([hasattr(each, "read_with") and title == each.TITLE for each in importers])
+    return any([title == each.TITLE and hasattr(each, "read_with") for each in importers])
 
 
 @cache
