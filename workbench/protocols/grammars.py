@@ -122,7 +122,6 @@ class BodyGrammar:
         default_factory=dict, repr=False, compare=False
     )
     _of_shapes: list[BodyGrammar] = field(default_factory=list, repr=False, compare=False)
-    _listed_keys: list[frozenset[str]] = field(default_factory=list, repr=False, compare=False)
 
     def object(self, name: str) -> ObjectType:
         """A type by its name."""
@@ -157,14 +156,6 @@ class BodyGrammar:
         """Texts that any type has as values of a key."""
         kinds = [each["keys"][key] for each in self.types.values() if key in each["keys"]]
         return frozenset(value for kind in kinds for value in _list_values(kind))
-
-    @property
-    def listed_keys(self) -> frozenset[str]:
-        """Keys for which some type lists texts, and those that tell which object it is."""
-        if not self._listed_keys:
-            kinds = chain.from_iterable(each["keys"].items() for each in self.types.values())
-            self._listed_keys.append(frozenset((*_TAGS, *(key for key, kind in kinds if any(_list_values(kind))))))
-        return self._listed_keys[0]
 
     def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:
         """Places in the value of a top-level field of a request that differ from its type or its limits."""
@@ -298,6 +289,13 @@ def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
     protocol = _WRAPPED.get(protocol, protocol)
     own = _load(protocol, f"grammar-{provider}.json") if provider else None
     return own or _load(protocol, "grammar.json")
+
+
+@cache
+def listed_keys(grammar: BodyGrammar) -> frozenset[str]:
+    """Keys for which some type lists texts, and those that tell which object it is."""
+    kinds = chain.from_iterable(each["keys"].items() for each in grammar.types.values())
+    return frozenset((*_TAGS, *(key for key, kind in kinds if any(_list_values(kind)))))
 
 
 @cache

@@ -61,12 +61,12 @@ def of_messages(check: Check) -> Check:
     @wraps(check)
     def look_at_recent(case: RuleContext) -> Iterable[Finding]:
         found = check(case.chain.get("recent", case))  # as ``recent``
-        return found if case.carried is None else _marked(found)
+        return found if case.carried is None else _mark_repeated(found)
 
     return look_at_recent
 
 
-def _marked(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _mark_repeated(findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in findings:
         yield replace(finding, order=_REPEATED) if finding.side == REQUEST else finding
 

@@ -29,7 +29,7 @@ from workbench.rules._shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
 from workbench.rules.grammar import is_kept
 from workbench.wire import FRAMES, Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
-from workbench.wire.session import MemorySession, ReplacingSession, Session
+from workbench.wire.session import ReplacingSession, Session, is_last
 
 PENDING_RULE = "closure.pending"
 PEEKED_KEPT = 4
@@ -207,8 +207,7 @@ class Inspector:
             if journal.is_on:
                 self._undo_marks[index] = journal.mark()
         row = self._inspect(index, exchange)
-        self.rows[index : index + 1] = (row,)
-        self._next = index + 1
+        self.rows[index : index + 1], self._next = (row,), index + 1
         return row
 
     def _step_again(self, index: int) -> InspectedExchange:
@@ -298,9 +297,8 @@ class Inspector:
         read = self._read(index)
         exchange = read if isinstance(read, Exchange) else Exchange(self.rows[index].summary.id)
         answer = exchange.response if is_answered else response
-        tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
-        among = self._among(provider)
-        decoded = DecodedExchange(index, tried, protocol or self.protocol, known=self.known, among=among)
+        new = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
+        decoded = DecodedExchange(index, new, protocol or self.protocol, known=self.known, among=self._among(provider))
         return self.judge(decoded, provider, is_own=is_own)
 
     def tool_trial(self, index: int, response: HttpResponse) -> tuple[Finding, ...]:
@@ -402,7 +400,7 @@ class Inspector:
     def _judge_row(self, row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
         self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
         choice = self._contract(decoded)
-        conversation = self._conversations.add(decoded, is_last=self._is_last(decoded.index))
+        conversation = self._conversations.add(decoded, is_last=is_last(self.session, decoded.index))
         if conversation is None:  # neither side was decoded: why not is all that is found
             judged_row = self._with_findings(row, decoded, choice, None)
             return replace(judged_row, findings=(*judged_row.findings, *check_undecoded_failure(decoded)))
@@ -416,8 +414,7 @@ class Inspector:
     ) -> InspectedExchange:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
-        messages = answer.messages if answer else ()
-        is_open = decoded.exchange.state is State.OPEN
+        messages, is_open = answer.messages if answer else (), decoded.exchange.state is State.OPEN
         found = self._origins.trace(case, (f for f in check(case) if not is_open or f.side == REQUEST))
         self._accepted.learn(case, found)
         return replace(
@@ -444,8 +441,7 @@ class Inspector:
         journal = self._conversations.journal
         journal.put(self._providers, decoded.index, contract.name)
         for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
-            row = self.rows[earlier]
-            findings = without(row.findings, PENDING_RULE)
+            row, findings = self.rows[earlier], without(self.rows[earlier].findings, PENDING_RULE)
             if findings is not row.findings:
                 self.rows[earlier] = replace(row, findings=findings)
                 journal.note(partial(self.rows.__setitem__, earlier, row))
@@ -454,10 +450,6 @@ class Inspector:
             journal.put(self._tools, conversation.id, by_name(request.tools))
         elif request and request.previous_id and conversation.id in self._tools:
             journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
-
-    def _is_last(self, index: int) -> bool:
-        """No exchange will come after this one, as memory does not change: nothing need be kept for later ones."""
-        return type(self.session) is MemorySession and index == len(self.session) - 1
 
     def _case(
         self,
@@ -471,9 +463,8 @@ class Inspector:
         """Input of the rules: the exchange, and the earlier part of its conversation."""
         request, index, lanes = decoded.request, decoded.index, self._conversations.all
         earlier = (lanes[conversation] if conversation is not None else Conversation(-1)).before(index)
-        is_last = self._is_last(index)
-        is_alone = is_last and not earlier.exchanges
-        known = lane_of(request, earlier.id) if is_recorded and not is_alone else None
+        is_end = is_last(self.session, index)
+        known = lane_of(request, earlier.id) if is_recorded and (earlier.exchanges or not is_end) else None
         return RuleContext(
             decoded=decoded,
             contract=choice.contract,
@@ -484,7 +475,7 @@ class Inspector:
             peek=self.read_exchange,
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
-            is_last=is_last,
+            is_last=is_end,
             shared=shared or SharedResults(),
             rule_prefixes=self.rule_prefixes,
             carried=KnownFindings(known, is_kept, is_final=not self._conversations.journal.is_on) if known else None,

@@ -40,6 +40,7 @@ __all__ = [
     "exists",
     "file_name",
     "former_ids",
+    "is_last",
     "is_written",
     "open_recording",
     "open_session",
@@ -116,6 +117,11 @@ class MemorySession:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def is_last(session: Session, index: int) -> bool:
+    """No exchange will come after this one, as memory does not change: nothing need be kept for later ones."""
+    return type(session) is MemorySession and index == len(session) - 1
 
 
 def exchanges_of(session: Session) -> Iterator[Exchange]:
