@@ -7,7 +7,7 @@ string ends it too early. Here a tag counts only outside strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from operator import is_
 from typing import Final, TypeVar
@@ -217,13 +217,16 @@ def _value(text: str) -> JsonValue:
 
 def is_finite(value: JsonValue) -> bool:
     """True if no number in it is infinite or NaN. The parser has limited its depth."""
-    level = [value]
-    while level:
-        types = set(map(type, level))
-        if float in types and not all(isfinite(node) for node in level if type(node) is float):
-            return False
-        inner = [node.values() if type(node) is dict else node for node in level if type(node) in (dict, list)]
-        level = [child for children in inner for child in children]
+    waiting: list[Iterable[JsonValue]] = [(value,)]
+    while waiting:
+        for node in waiting.pop():
+            kind = type(node)
+            if kind is dict:
+                waiting.append(node.values())
+            elif kind is list:
+                waiting.append(node)
+            elif kind is float and not isfinite(node):
+                return False
     return True
 
 

@@ -65,10 +65,10 @@ def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
 
 def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: bool = False) -> JsonCall | None:
     """The call in a parsed object at a pointer of ``text``."""
-    if not isinstance(value, Mapping):
+    if type(value) is not dict:
         return None
     inner = value.get("function")
-    if isinstance(inner, Mapping):  # the shape of the chat protocol
+    if type(inner) is dict:  # the shape of the chat protocol
         if is_strict and set(value) - {"function", *_BESIDE}:
             return None
         value, pointer = {**{k: v for k, v in value.items() if k in _BESIDE}, **inner}, f"{pointer}/function"
