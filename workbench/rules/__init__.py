@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from workbench.contracts import error_texts as errortext
     from workbench.contracts import pages
     from workbench.rules import schema_check
-    from workbench.rules._alone import decode_alone, judge_alone
+    from workbench.rules._single_exchange import decode_alone, judge_alone
     from workbench.rules._body import reads_fields
     from workbench.rules._failure_place import place_of_text
     from workbench.rules._families import families
