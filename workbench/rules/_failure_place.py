@@ -13,7 +13,7 @@ from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
 from workbench.rules._context import RuleContext
-from workbench.rules._spoken_place import spoken_place
+from workbench.rules._place_in_error_text import spoken_place
 from workbench.rules._wording import quote
 from workbench.wire import loads
 
