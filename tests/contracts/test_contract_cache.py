@@ -16,7 +16,7 @@ from workbench.config import cache_files, resources
 from workbench.contracts import contract_cache, loading
 from workbench.contracts.facts import ContractFile
 from workbench.contracts.scopes import Holds
-from workbench.contracts.words import vet
+from workbench.contracts.vocabulary import vet
 from workbench.wire import plain_form
 
 SHIPPED = resources.shipped_profiles()

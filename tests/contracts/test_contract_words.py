@@ -10,7 +10,7 @@ import pytest
 
 from workbench import contracts, protocols, rules
 from workbench.config import resources, safeyaml
-from workbench.contracts import choose, words
+from workbench.contracts import choose, vocabulary
 from workbench.contracts.facts import Clues
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError
@@ -33,11 +33,11 @@ def own(tmp_path, monkeypatch):
 
 
 def vet(text: str) -> None:
-    words.vet(Node(safeyaml.load(text, name="mine.yaml"), "mine.yaml"))
+    vocabulary.vet(Node(safeyaml.load(text, name="mine.yaml"), "mine.yaml"))
 
 
 def test_the_terms_are_those_that_the_readme_documents():
-    assert set(re.findall(r"`([a-z]+\.[a-z-]+)`", README)) - {"contract.schema"} == words.TERMS
+    assert set(re.findall(r"`([a-z]+\.[a-z-]+)`", README)) - {"contract.schema"} == vocabulary.TERMS
 
 
 ALL = (*resources.shipped_profiles().values(), *resources.shared_profiles().values())
@@ -157,16 +157,16 @@ def test_a_value_that_a_term_cannot_have_is_refused(fact: str, line: str):
 
 def test_rules_and_protocols_of_packages_are_known(monkeypatch):
     own = SimpleNamespace(RULES=[SimpleNamespace(slug="house.style")])
-    monkeypatch.setattr(words.plugins, "third_party", lambda package: {"house": own})
+    monkeypatch.setattr(vocabulary.plugins, "third_party", lambda package: {"house": own})
     monkeypatch.setattr(protocols, "protocols", lambda: ("house-chat",))
-    for cached in (words._protocols, words._third_party_rules):
+    for cached in (vocabulary._protocols, vocabulary._third_party_rules):
         cached.cache_clear()
     try:
         vet(MINIMAL.replace("closure.missing-result", "house.style").replace("openai-chat", "house-chat"))
         with pytest.raises(ProfileError, match=r"no protocol named 'openai-chat'"):
             vet(MINIMAL)
     finally:
-        for cached in (words._protocols, words._third_party_rules):
+        for cached in (vocabulary._protocols, vocabulary._third_party_rules):
             cached.cache_clear()
 
 

@@ -12,7 +12,7 @@ from workbench import protocols
 from workbench.contracts.facts import load
 from workbench.contracts.places import read_place
 from workbench.contracts.relations import Evidence
-from workbench.contracts.words import vet
+from workbench.contracts.vocabulary import vet
 from workbench.convert import convert
 from workbench.errors import ProfileError
 from workbench.rules import Inspector

@@ -75,7 +75,7 @@ def broken_files() -> Mapping[str, ProfileError]:
     own = resources.own_profiles()
     if not own:
         return found
-    from workbench.contracts.words import vet
+    from workbench.contracts.vocabulary import vet
 
     for name, path in own.items():
         try:
