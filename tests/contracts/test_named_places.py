@@ -10,7 +10,7 @@ import pytest
 from tests.contracts.relation_twins import BODIES, SCHEMA
 from workbench import protocols
 from workbench.contracts.facts import load
-from workbench.contracts.places import read_place
+from workbench.contracts.pointer_patterns import read_place
 from workbench.contracts.relations import Evidence
 from workbench.contracts.vocabulary import vet
 from workbench.convert import convert

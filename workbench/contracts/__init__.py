@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.model_facts import ModelFact, facts_of, is_listed
     from workbench.contracts.noted_contract import NotedContract, Read, reads_same
-    from workbench.contracts.places import Place, PlacedValue, index_of, names_of, passes_filter
+    from workbench.contracts.pointer_patterns import Place, PlacedValue, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.scopes import matches

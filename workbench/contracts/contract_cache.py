@@ -19,7 +19,7 @@ from workbench.config import cache_files, resources
 from workbench.contracts.common_practice import CommonPractice, practices
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Endpoint, Sign, Variant
-from workbench.contracts.places import Place
+from workbench.contracts.pointer_patterns import Place
 from workbench.contracts.relations import Condition, Relation, When
 from workbench.contracts.scopes import Holds
 from workbench.contracts.value_tests import Test

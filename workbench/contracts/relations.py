@@ -18,7 +18,7 @@ from zlib import crc32
 
 from workbench import regex
 from workbench.contracts.contract import EnforcedCheck
-from workbench.contracts.places import Place, PlacedValue, read_place
+from workbench.contracts.pointer_patterns import Place, PlacedValue, read_place
 from workbench.contracts.reader import Node
 from workbench.contracts.value_tests import ABSENT, COMPARED, NONE, PRESENT, SINGLE, TESTS, TOGETHER, Test
 from workbench.ir import JsonValue

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from workbench.contracts.contract import Contract, Fact
 from workbench.contracts.facts import ContractFile, with_terms
-from workbench.contracts.places import ALIKE, Place, read_place
+from workbench.contracts.pointer_patterns import ALIKE, Place, read_place
 from workbench.contracts.relations import Relation, When
 from workbench.contracts.scopes import Holds, place_relations
 from workbench.contracts.value_tests import Test

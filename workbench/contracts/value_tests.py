@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.contracts.pictures import image_type, longest_side
-from workbench.contracts.places import Place, PlacedValue
+from workbench.contracts.pointer_patterns import Place, PlacedValue
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import dumps
