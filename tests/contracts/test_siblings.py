@@ -8,7 +8,7 @@ from tests.contracts.test_named_places import written
 from workbench import contracts
 from workbench.contracts import loading
 from workbench.contracts.facts import load
-from workbench.contracts.siblings import passed_relations, with_siblings
+from workbench.contracts.shared_facts import passed_relations, with_siblings
 
 WIRES = ("openai-chat", "anthropic-messages", "openai-responses")
 OTHERS = WIRES[1:]

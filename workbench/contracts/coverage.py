@@ -17,7 +17,7 @@ from workbench.contracts.loading import files
 from workbench.contracts.pages import wrap
 from workbench.contracts.relations import Consequence, Relation
 from workbench.contracts.scopes import Holds
-from workbench.contracts.siblings import passed_relations
+from workbench.contracts.shared_facts import passed_relations
 from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import grammar_places, grammars, traits

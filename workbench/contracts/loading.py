@@ -14,7 +14,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_terms
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
-from workbench.contracts.siblings import with_siblings
+from workbench.contracts.shared_facts import with_siblings
 from workbench.errors import ProfileError, UnknownName, UsageError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import traits
