@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from workbench.contracts import error_texts as errortext
     from workbench.contracts import pages
     from workbench.rules import schema_check
-    from workbench.rules._single_exchange import decode_alone, judge_alone
     from workbench.rules._body import reads_fields
     from workbench.rules._failure_place import place_of_text
     from workbench.rules._families import families
     from workbench.rules._outcomes import PENDING_WORDS
+    from workbench.rules._single_exchange import decode_alone, judge_alone
     from workbench.rules._wording import as_warning, by_term, quote
     from workbench.rules.inspection import (
         PENDING_RULE,

@@ -11,7 +11,6 @@ from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._context import Rule, RuleContext
-from workbench.rules._server_held_repeats import held_steps
 from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
 from workbench.rules._repeats import (
     PastCall,
@@ -24,6 +23,7 @@ from workbench.rules._repeats import (
     is_told,
     steps,
 )
+from workbench.rules._server_held_repeats import held_steps
 from workbench.rules._wording import quote, with_related
 
 WARNING = Severity.WARNING
