@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.formats.importers.store_samples import CHAT
-from tests.survey.conftest import Truth
+from tests.survey.conftest import KEY, Truth
 from workbench.errors import UsageError
 from workbench.survey import (
     QUESTIONS,
     TABLES,
     Catalog,
+    JudgeOptions,
     SurveyOptions,
     ask,
     budget_of,
@@ -25,6 +27,8 @@ from workbench.survey import (
     overview,
 )
 from workbench.survey import run as run_module
+from workbench.survey.judging import judge_unit
+from workbench.survey.object_listing import StoredObject
 from workbench.survey.run import RunResult
 
 
@@ -81,7 +85,7 @@ def test_every_ready_question_is_answered(catalog: Catalog) -> None:
     for name, question in QUESTIONS.items():
         answer = ask(catalog, question.sql)
         assert answer.columns
-        assert answer.rows or name in ("new", "retries", "text-calls", "gateways", "unjudged"), name
+        assert answer.rows or name in ("new", "retries", "terms", "text-calls", "gateways", "unjudged"), name
 
 
 def test_facts_tell_what_was_accepted_and_what_was_refused(truth: Truth) -> None:
@@ -92,6 +96,20 @@ def test_facts_tell_what_was_accepted_and_what_was_refused(truth: Truth) -> None
     assert found["bedrock", "closure.missing-result", "contract", "accepted"] >= 1  # against what the contract says
     names = {row[0]: row[1] for row in truth.rows["objects"]}
     assert not [row for row in held if "litellm" in names[row["object"]]]  # a rebuilt request proves nothing
+
+
+def test_terms_tell_how_many_requests_could_break_a_fact(store: Path) -> None:
+    """Accepted requests with an open call; that of a rebuilt log proves nothing."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for name in ("cloudflare.json", "litellm-s3.json"):
+        path = store / name
+        for row in judge_unit([StoredObject(str(path), path.stat().st_size, "")], JudgeOptions(KEY, terms=1.0)):
+            if row["t"] == "terms":
+                counts = row["contract"], row["family"], row["fact"], row["outcome"], row["exchanges"], row["broken"]
+                found[counts] += 1
+    assert found["openai", "gpt-4", "closure.missing-result", "accepted", 2, 2] == 1
+    assert found["openai", "gpt-4", "closure.orphan-result", "accepted", 2, 0] == 1
+    assert found["openai", "gpt-4", "params.unsupported:highest-temperature", "accepted", 2, 0] == 1
 
 
 def test_sql_that_is_none_is_refused_in_one_line(catalog: Catalog) -> None:
@@ -106,6 +124,13 @@ def test_a_column_of_one_name_has_one_type() -> None:
     for columns in TABLES.values():
         for name, kind in columns.items():
             assert kinds.setdefault(name, kind) == kind, name
+
+
+def test_the_guide_lists_the_columns_of_every_table() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "survey.md").read_text()
+    sections = page.partition("\n## Columns\n")[2].partition("\n## ")[0].split("\n### `")[1:]
+    listed = {section.partition("`")[0]: re.findall(r"(?m)^\| `(\w+)` \| (\w+) \|", section) for section in sections}
+    assert listed == {table: list(columns.items()) for table, columns in TABLES.items()}
 
 
 def test_the_report_names_rules_and_what_was_not_judged(catalog: Catalog) -> None:

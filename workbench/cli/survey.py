@@ -76,6 +76,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sample", type=float, default=1.0, metavar="P", help="check only this share of the objects, such as 0.01"
     )
     parser.add_argument("--metrics", action="store_true", help="also count tokens and calls (slower)")
+    parser.add_argument(
+        "--terms",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="share of the objects for which facts that could be broken are counted (default: 0.05)",
+    )
     parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of the URIs of objects")
     parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: a new one for each survey)")
     parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time limit for each object")
@@ -150,6 +157,7 @@ def _options(args: argparse.Namespace) -> SurveyOptions:
         args.pointers,
         args.filter,
         _store(args.store) if args.store else None,
+        args.terms,
     )
     return SurveyOptions(
         args.path,

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from workbench.contracts.pointer_patterns import Place, PlacedValue, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
-    from workbench.contracts.scopes import matches
+    from workbench.contracts.scopes import matches, model_family
     from workbench.contracts.template import Template, plain
     from workbench.contracts.value_tests import Test
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
@@ -157,6 +157,7 @@ __all__ = [
     "loading",
     "match_by_kind",
     "matches",
+    "model_family",
     "named_ids",
     "names",
     "names_of",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from workbench import regex
-from workbench.contracts.model_families import of_other_versions
+from workbench.contracts.model_families import family_of, of_other_versions
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.globs import matches_glob
@@ -17,6 +17,12 @@ from workbench.protocols import traits
 def plain_model(name: str) -> str:
     """A model name without its vendor's folder and in one spelling: "Anthropic/Claude-Opus-4.6" → "claude-opus-4-6"."""
     return name.lower().rpartition("/")[2].replace(".", "-")
+
+
+def model_family(name: str) -> str:
+    """The family of a model, with its kind: ``claude-sonnet-4``; the name itself if its form shows no version."""
+    found = family_of(plain_model(name))
+    return "-".join(filter(None, (found.base, found.kind))) if found else name
 
 
 @lru_cache(maxsize=4096)

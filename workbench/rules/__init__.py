@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from workbench.rules.metrics.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
-    from workbench.rules.relations import refusals
+    from workbench.rules.relations import applicable_facts, refusals
     from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
@@ -133,6 +133,7 @@ __all__ = [
     "TurnCost",
     "Verdict",
     "accepted_by",
+    "applicable_facts",
     "as_warning",
     "by_cause",
     "by_term",

@@ -19,6 +19,7 @@ from workbench.contracts import (
     PlacedValue,
     Relation,
     Severity,
+    Test,
     dotted_path,
     matches,
     rule_of,
@@ -34,9 +35,10 @@ from workbench.rules._context import Rule, RuleContext
 from workbench.rules._families import get_rule
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import is_off
-from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
+from workbench.rules._relation_values import OnFields, OnMessages, Search, by_list, values_in_messages, values_of_fields
 from workbench.rules._wording import by_term, quote, show_value
 from workbench.rules.params import IGNORED, UNSUPPORTED
+from workbench.wire import value_at
 
 CONFLICT = Rule(
     "params.conflict", Severity.WARNING, "Two parameters of a request cannot be used together.", breaks=Breaks.REQUEST
@@ -98,6 +100,56 @@ def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
     for finding in check(case) if decoded.request else ():
         if finding.rule in (UNSUPPORTED.slug, CONFLICT.slug) and finding.severity is Severity.ERROR and finding.pointer:
             yield finding
+
+
+def applicable_facts(decoded: DecodedExchange, contract: Contract) -> frozenset[str]:
+    """Facts of a contract that a request could break, by the names that findings give them.
+
+    A refusal of a value is applicable if there is a value at its place and its conditions hold; one of a missing value,
+    if what has to contain it is there. A check of calls or tools is applicable if the request has any.
+    """
+    case = RuleContext(decoded, contract, Conversation(-1))
+    if case.request is None:
+        return frozenset()
+    needs = {"closure": any(message.tool_calls() for message in case.messages), "schema": bool(case.request.tools)}
+    found = {fact_of(relation) for relation in fact(contract, _refusing) if _is_applicable(case, relation)}
+    checks = (check for check in contract.enforces if needs.get(check.rule.partition(".")[0]))
+    named = {relation.name for relation in fact(contract, _refusing)}
+    return frozenset(found | {_name_of(check.rule, check.when) for check in checks if check.when not in named})
+
+
+def fact_of(relation: Relation) -> str:
+    """The name that findings give the fact of a relation."""
+    return relation.term or _name_of(rule_of(relation), relation.name)
+
+
+def _name_of(rule: str, when: str) -> str:
+    return f"{rule}:{when}" if when else rule
+
+
+def _refusing(contract: Contract) -> tuple[Relation, ...]:
+    return tuple(each for each in contract.relations if each.then == Consequence.REFUSED)
+
+
+def _is_applicable(case: RuleContext, relation: Relation) -> bool:
+    steps = relation.place.steps
+    if relation.test.is_absent:
+        is_there = len(steps) < 2 or bool(_all_at(case, Place(steps[:-1])))
+        return is_there and _may_hold(case, relation)
+    any_value = replace(relation, test=Test())
+    roots = ({key: value} for key, value in top(case.decoded, relation.place.first))
+    is_there = any(
+        _has_role(relation, root, found)
+        for root in roots
+        for found in Search(any_value, Place((*root, *steps[1:]))).values(root)
+    )
+    return is_there and _may_hold(case, relation)
+
+
+def _has_role(relation: Relation, root: JsonValue, found: PlacedValue) -> bool:
+    """The message around a value has one of the roles that a relation is about."""
+    message = value_at(root, "/".join(found.pointer.split("/")[:3])) if relation.when.role else None
+    return not relation.when.role or (isinstance(message, dict) and message.get("role") in relation.when.role)
 
 
 def accepted_fields(case: RuleContext) -> frozenset[str]:

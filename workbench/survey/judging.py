@@ -41,6 +41,7 @@ class JudgeOptions:
         keeps_pointers: findings have their whole pointer, with the names of arguments.
         filter: expression of the filter language; only findings of matching exchanges are kept. None for all.
         store: name of the importer that reads all objects; None to recognise each.
+        terms: share of the objects for which facts that requests could break are counted, 0 to 1.
     """
 
     key: bytes
@@ -51,6 +52,7 @@ class JudgeOptions:
     keeps_pointers: bool = False
     filter: str | None = None
     store: str | None = None
+    terms: float = 0.05
 
 
 class ReadObject(NamedTuple):
@@ -117,6 +119,10 @@ def _judge(read: Sequence[ReadObject], options: JudgeOptions) -> tuple[list[Row]
             inspection = narrow(inspection, session, Filter(parse(options.filter)))
         maker = RowMaker(options.key, places, keeps_pointers=options.keeps_pointers)
         rows = list(maker.rows(inspection, session))
+        if options.terms:
+            from workbench.survey.terms import term_rows
+
+            rows += term_rows(inspector, places, options.key, options.terms)
         if options.counts_metrics:
             from workbench.survey.metrics import metric_rows
 

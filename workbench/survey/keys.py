@@ -14,6 +14,7 @@ from workbench.config import resources
 from workbench.errors import UsageError
 
 _BYTES = 16
+_WHOLE = 2**32
 _KEY = 32
 
 
@@ -24,6 +25,11 @@ def hash_keyed(key: bytes, *parts: str | bytes, size: int = _BYTES) -> str:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
+
+
+def is_in_share(key: bytes, purpose: str, name: str, share: float) -> bool:
+    """Whether a name is in the share (0 to 1) that a keyed hash chooses: the same names in every run."""
+    return int(hash_keyed(key, purpose, name, size=4), 16) < share * _WHOLE
 
 
 def remember(folder: Path, out: str) -> None:

@@ -10,7 +10,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.survey.conversations import Joiner
 from workbench.survey.judging import object_key
-from workbench.survey.keys import hash_keyed
+from workbench.survey.keys import is_in_share
 from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch, batches_of
 from workbench.survey.rows import Row
@@ -18,7 +18,6 @@ from workbench.survey.rows import Row
 IndexPass = Callable[[Iterable[Batch]], Iterable[tuple[Batch, Sequence[Row]]]]
 """Runs the index pass over batches; returns each with its rows, in any order."""
 
-_WHOLE = 2**32
 _KEY = 16
 
 
@@ -104,12 +103,8 @@ class Planner:
         for unit in units:
             if self.known and all(object_key(found, self.key) in self.known for found in unit):
                 self.counts["known"] += len(unit)
-            elif self.selection.sample < 1 and not _is_sampled(unit[0], self.key, self.selection.sample):
+            elif self.selection.sample < 1 and not is_in_share(self.key, "sample", unit[0].uri, self.selection.sample):
                 self.counts["left_out"] += len(unit)
             else:
                 self.counts["planned"] += len(unit)
                 yield unit
-
-
-def _is_sampled(found: StoredObject, key: bytes, share: float) -> bool:
-    return int(hash_keyed(key, "sample", found.uri, size=4), 16) < share * _WHOLE

@@ -23,7 +23,7 @@ Row = dict[str, JsonValue]
 
 _QUOTED = regex.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
 _NAME = regex.compile(r"[\w.:/@+-]{1,80}", 0)
-_ACCEPTED, _REFUSED = "accepted", "refused"
+ACCEPTED, REFUSED = "accepted", "refused"
 
 
 class ExchangePlace(NamedTuple):
@@ -118,8 +118,8 @@ class RowMaker:
         if finding.contradicts:
             against = finding.contradicts
             basis = Basis.CONTRACT if against.source else Basis.COMMON
-            yield self._fact(about, basis, against.contract, against.rule, against.fact, _ACCEPTED)
-        elif about["fidelity"] in _PROOF and finding.side == REQUEST and (outcome := _outcome(finding, about)):
+            yield self._fact(about, basis, against.contract, against.rule, against.fact, ACCEPTED)
+        elif about["fidelity"] in PROOF and finding.side == REQUEST and (outcome := _outcome(finding, about)):
             fact = finding.fact or finding.rule
             yield self._fact(about, finding.basis, about["provider"], finding.rule, fact, outcome)
 
@@ -134,12 +134,12 @@ def _outcome(finding: Finding, about: Row) -> str:
     status, rule = about["http_status"], find_rule(finding.rule)
     if isinstance(status, int) and 200 <= status < 300:
         is_fact = finding.basis in _FACTUAL and rule is not None and rule.breaks is Breaks.REQUEST
-        return _ACCEPTED if is_fact else ""
+        return ACCEPTED if is_fact else ""
     is_refused = status in (400, 422) and finding.severity is Severity.ERROR
-    return _REFUSED if is_refused and (finding.check is not None or finding.basis in _WITH_BASIS) else ""
+    return REFUSED if is_refused and (finding.check is not None or finding.basis in _WITH_BASIS) else ""
 
 
-_PROOF = (Fidelity.EXACT.value, Fidelity.RESERIALISED.value)
+PROOF = (Fidelity.EXACT.value, Fidelity.RESERIALISED.value)
 _FACTUAL = (Basis.MEASURED, Basis.CONTRACT, Basis.COMMON)
 _WITH_BASIS = (Basis.RECORDING, *_FACTUAL)
 _SHARED = ("refused", "provider", "protocol", "model", "client", "week", "conversation")

@@ -158,6 +158,7 @@ def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
         "most_bytes": judge.most_bytes,
         "hides_uris": judge.hides_uris,
         "metrics": judge.counts_metrics,
+        "terms": judge.terms,
         "pointers": judge.keeps_pointers,
         "filter": judge.filter,
         "store": judge.store,

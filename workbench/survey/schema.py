@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-VERSION = 2
+VERSION = 3
 """Version of the tables, in every manifest and every commit."""
 
 OBJECTS = "objects"
@@ -16,6 +16,7 @@ EXCHANGES = "exchanges"
 FINDINGS = "findings"
 SESSIONS = "sessions"
 FACTS = "facts"
+TERMS = "terms"
 METRICS = "metrics"
 GROUPED = "grouped"
 REPLACED = "replaced"
@@ -106,6 +107,16 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "outcome": TEXT,  # accepted, refused
         "http_status": INT,
     },
+    TERMS: {  # facts that requests of an object could break, counted; of a share of the objects
+        "object": TEXT,
+        "contract": TEXT,
+        "family": TEXT,  # of the model: claude-sonnet-4; the model itself if its name shows no version
+        "rule": TEXT,
+        "fact": TEXT,
+        "outcome": TEXT,  # accepted, refused
+        "exchanges": INT,  # whose request could break it: its place is there, and its conditions hold
+        "broken": INT,  # those that broke it
+    },
     METRICS: {
         "object": TEXT,
         "provider": TEXT,
@@ -149,7 +160,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 ADDED = {(FINDINGS, "pointer"): 2, (FACTS, "basis"): 2}
 """Columns that earlier versions do not have, and the version that added them. Their rows have NULL there."""
 
-MADE_BY_CHILD = (OBJECTS, EXCHANGES, FINDINGS, FACTS, METRICS)
+MADE_BY_CHILD = (OBJECTS, EXCHANGES, FINDINGS, FACTS, TERMS, METRICS)
 """Tables of which a part holds rows; the others are made of these when a run is committed."""
 
 JUDGED, NOTHING, UNREADABLE, POISON, SKIPPED = "judged", "nothing", "unreadable", "poison", "skipped"

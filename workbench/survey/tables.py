@@ -70,6 +70,14 @@ QUESTIONS: Mapping[str, Question] = {
         "LEFT JOIN (SELECT provider, count(*) FILTER (http_status BETWEEN 200 AND 299) AS answered FROM exchanges "
         "GROUP BY 1) e ON contract = e.provider GROUP BY ALL ORDER BY contract, rule, fact, basis",
     ),
+    "terms": Question(
+        "terms that accepted requests contradict, and how many requests they are about (--terms)",
+        "SELECT contract, fact, family, coalesce(sum(broken) FILTER (outcome = 'accepted'), 0) AS accepted_broken, "
+        "coalesce(sum(exchanges) FILTER (outcome = 'accepted'), 0) AS accepted, "
+        "coalesce(sum(broken) FILTER (outcome = 'refused'), 0) AS refused_broken, "
+        "coalesce(sum(exchanges) FILTER (outcome = 'refused'), 0) AS refused FROM terms GROUP BY ALL "
+        "HAVING accepted_broken > 0 ORDER BY accepted_broken DESC, contract, fact, family",
+    ),
     "unjudged": Question(
         "objects that were not checked, and why",
         "SELECT status, error, count(*) AS objects, sum(bytes) AS bytes FROM objects WHERE status <> 'judged' "
