@@ -187,7 +187,7 @@ class OnFields:
         """(number of a relation, values that it is about), for every relation with such values."""
         at, found, present = base(decoded), dict[int, list[PlacedValue]](), set[str]()
         there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
-        listed = _key_of_list(decoded)
+        listed = _key_of_list(decoded) if self._raw_values else ""
         for first in dict.fromkeys((*self._raw_values, *there)):
             if first == listed and not any(map(self._reads_list, self._by_first[first])):
                 present.add(first)

@@ -84,9 +84,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _on_fields(case)
     ordered = fact(case.contract, by_list)
-    beside = ordered.on_fields_beside
+    beside, on_lists = ordered.on_fields_beside, ordered.on_lists
     yield from _on_values(case, beside, fact_of_fields(case.decoded, values_of_fields, beside))
-    yield from _on_values(case, ordered.on_lists, values_of_fields(case.decoded, ordered.on_lists))
+    if on_lists.relations:
+        yield from _on_values(case, on_lists, values_of_fields(case.decoded, on_lists))
     key = list_key(case.decoded)
     if key in ordered.on_each_message:
         yield from _on_recent(case)
