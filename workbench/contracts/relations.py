@@ -347,7 +347,10 @@ def of_refused_params(value: JsonValue, source: str, date: str) -> tuple[Relatio
     return tuple(_of_refused_param(entry, source, date) for entry in entries)
 
 
-_ROLE = regex.compile(r"^/(?:messages|input|contents)/\*/role$")
+_OF_MESSAGES = (
+    (regex.compile(r"^/(?:messages|input|contents)/\*/role$"), "content.shape"),
+    (regex.compile(r"^/(?:messages|input|contents)/\*/content/\*/type$"), "content.unsupported-part"),
+)
 
 
 def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relation:
@@ -358,6 +361,6 @@ def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relat
         when[beside["at"]] = test or (ABSENT if beside.get("absent") else PRESENT)
     node = Node({"at": entry["at"], **tests, "when": when}, "params.refused")
     relation = read_relation(node, source, date)
-    rule = "content.shape" if _ROLE.search(str(relation.place)) else "params.unsupported"
+    rule = next((slug for at, slug in _OF_MESSAGES if at.search(str(relation.place))), "params.unsupported")
     return replace(relation, name=entry.get("when", ""), rule=rule, term="params.refused",
                    models=tuple(entry.get("models", ())))  # fmt: skip

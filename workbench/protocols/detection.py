@@ -129,7 +129,8 @@ def _by_body(exchange: Exchange, sides: SidesToDetect, among: Collection[str]) -
     other = next(filter(None, others), "") if score < _SURE else ""
     if other:
         return DetectedProtocol(other, "from the body")
-    return found if score > 0 else _without_claim(exchange, sides, response)
+    failed = next((value for _, value in first if _misread.is_error_alone(value)), response)
+    return found if score > 0 else _without_claim(exchange, sides, failed if sides.events else response)
 
 
 def _best_claim(

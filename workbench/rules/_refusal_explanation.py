@@ -100,7 +100,8 @@ def _reconcile(
         rest = _demote_others(others, marked, place, ids)
         return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):
-        return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
+        rest = tuple(_demote_others(findings, None, place, ids))
+        return _guessed(case, rest, error, refusal) or ExplainedRefusal(rest)
     new_finding, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, new_finding), new_finding, matches[0], True, is_absent, is_by_place)
@@ -307,6 +308,30 @@ def _new_finding(
     if is_by_place:
         new_finding = replace(new_finding, related=_named_too(case, error, new_finding.pointer))
     return new_finding, bool(absent)
+
+
+def _guessed(
+    case: RuleContext, findings: tuple[Finding, ...], error: ApiError, refusal: KnownRefusal | None
+) -> ExplainedRefusal | None:
+    """The rule that the words of a text speak of, at a value of the request that is there; None where none is.
+
+    No text of that rule is known, so it is no error, and takes the place of the finding that names no rule.
+    """
+    if _is_passed_on(case) or not any(f.rule == _UNEXPLAINED for f in findings):
+        return None
+    guesses = [m for m in _rank(explain(error.message, refusal), case.contract.name) if m.is_guess]
+    for match in guesses[:1]:
+        found, is_absent = _new_finding(case, match, error, named_ids(error, case.decoded), refusal)
+        if found.pointer and not is_absent and not any(_is_about(f, found.pointer) for f in findings):
+            probable = replace(found, severity=Severity.WARNING, message=f"{found.message.rstrip('.')}, by its words")
+            rest = (f for f in findings if f.rule != _UNEXPLAINED)
+            return ExplainedRefusal((*rest, probable))
+    return None
+
+
+def _is_about(finding: Finding, pointer: str) -> bool:
+    """A rule has found something at the place, or around it."""
+    return finding.side == REQUEST and finding.rule != _UNEXPLAINED and _is_within(finding.pointer, pointer)
 
 
 def _named_too(case: RuleContext, error: ApiError, pointer: str) -> tuple[str, ...]:

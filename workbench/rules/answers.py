@@ -12,6 +12,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._context import Rule, RuleContext
+from workbench.rules._families import get_rule
 from workbench.rules._failure_place import cause_words, error_words, place_of, places_beside, refusal_of, who_says
 from workbench.rules._wording import quote
 from workbench.wire import loads
@@ -99,10 +100,7 @@ def check_undecoded_failure(decoded: DecodedExchange) -> tuple[Finding, ...]:
 
 def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
     """The finding on an error body of which nothing tells a protocol, and no contract: by its text alone."""
-    try:
-        error = read_error(loads(decoded.response_text))
-    except WireError:
-        error = None
+    events, error = next(_errors_alone(decoded), ((), None))
     if error is None:
         return ()
     refusal, http = refusal_of(error, decoded), decoded.exchange.response
@@ -111,13 +109,27 @@ def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
         words = f"status {http.status}: {words}"
     words += known_as(error, "")
     words = "; ".join(filter(None, (words, who_says(refusal), cause_words(refusal)))) if refusal else words
-    span = decoded.place(RESPONSE, error.pointer).span
-    kind = refusal.kind.name if refusal else ""
-    rule = ANSWER_ERROR
+    place = decoded.place_events(events) if events else decoded.place(RESPONSE, error.pointer)
+    rule, pointer = (get_rule(_IN_STREAM), "") if events else (ANSWER_ERROR, error.pointer)
     return (
-        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, error.pointer, words, span=span,
-                evidence=evidence(error), basis=rule.basis, kind=kind),
+        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, pointer, words, events=place.events,
+                span=place.span, evidence=evidence(error), basis=rule.basis, kind=refusal.kind.name if refusal else ""),
     )  # fmt: skip
+
+
+_IN_STREAM = "stream.error-event"
+
+
+def _errors_alone(decoded: DecodedExchange) -> Iterator[tuple[tuple[int, ...], ApiError]]:
+    """The error of a body, or each of a stream with the number of its event."""
+    bodies = [((n,), event.data) for n, event in enumerate(decoded.events)] or [((), decoded.response_text)]
+    for events, body in bodies:
+        try:
+            error = read_error(loads(body)) if body else None
+        except WireError:
+            error = None
+        if error:
+            yield events, error
 
 
 MOST_DETAILS = 3

@@ -130,12 +130,16 @@ def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Fi
             return
 
 
+def _has_calls(answer: ModelResponse | None) -> bool:
+    return answer is not None and any(True for message in answer.messages for _ in message.tool_calls())
+
+
 def _is_explained(case: RuleContext, anomaly: Anomaly) -> bool:
     """Asked for by the client, or made by whoever wrote the recording."""
     if anomaly.slug.removesuffix(UNUSUAL) == EMPTY_CHOICES.slug and case.request:
         options = case.request.params.get("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
-    if anomaly.slug == FINISH.slug and case.request and case.request.tool_choice:
+    if anomaly.slug == FINISH.slug and case.request and case.request.tool_choice and _has_calls(case.response):
         return case.request.tool_choice.mode in ("tool", "any")  # some then say "stop", although the call is there
     return _is_synthesised(case) and (
         anomaly.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, anomaly)

@@ -27,7 +27,7 @@ _CODES = regex.compile(
     r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
     r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
     r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
-    r"|'s\b|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
+    r"|'s\b|\.\.\.|…|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
     r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
     r"|\b(?:openai |the )?(?:chat ?completions?|responses)(?: ?api)?\b",
     re.IGNORECASE,
@@ -102,7 +102,7 @@ def _table() -> _PhraseTable:
         _chinese(data["chinese"]),
         tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
         dict(_rules(data["rules"])),
-        tuple(_relations(data["relations"])),
+        tuple(_relations(data["relations"], words)),
         frozenset(_list(data["wide"])),
         _texts(data["of_validators"]),
     )
@@ -141,8 +141,12 @@ def _spellings(term: str) -> Iterator[Words]:
 
 
 def _fault(name: str, sides: Mapping[str, str], words: Mapping[str, str]) -> _Fault:
-    before, behind = (_NAME.sub(lambda found: words[found[1]], sides[side]) for side in ("before", "behind"))
+    before, behind = (_with_words(sides[side], words) for side in ("before", "behind"))
     return _Fault(name, re.compile(rf"(?<!\S)(?:{before})(?=\s)"), re.compile(rf"(?<!\S)(?:{behind})(?!\S)"))
+
+
+def _with_words(text: str, words: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda found: words[found[1]], text)
 
 
 def _rules(value: JsonValue) -> Iterator[tuple[tuple[str, str, str], str]]:
@@ -153,9 +157,10 @@ def _rules(value: JsonValue) -> Iterator[tuple[tuple[str, str, str], str]]:
                 yield from (((thing, fault, side), str(row.get("rule", ""))) for thing in str(row["of"]).split())
 
 
-def _relations(value: JsonValue) -> Iterator[tuple[re.Pattern[str], str]]:
+def _relations(value: JsonValue, words: Mapping[str, str]) -> Iterator[tuple[re.Pattern[str], str]]:
     assert isinstance(value, dict)
-    return ((re.compile(rf"(?<!\S)(?:{text})(?!\S)"), rule) for rule, texts in value.items() for text in _list(texts))
+    for rule, text in ((rule, text) for rule, texts in value.items() for text in _list(texts)):
+        yield re.compile(rf"(?<!\S)(?:{_with_words(text, words)})(?!\S)"), rule
 
 
 def phrase_in(text: str) -> Phrase | None:

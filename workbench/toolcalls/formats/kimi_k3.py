@@ -2,7 +2,8 @@ r"""Kimi K3 channels (XTML): ``<|open|>call tool="NAME" index="1"<|sep|>…<|clo
 
 Arguments are elements that say their type,
 ``<|open|>argument key="KEY" type="string"<|sep|>VALUE<|close|>argument<|sep|>``; arguments that were given as text are
-one ``json`` element. Only ``&quot;`` and ``&amp;`` are escaped, and only in attributes.
+one ``json`` element. Relays that drop the tokens between two tags glue their names (``toolscall``, oh-my-pi issue
+8495). Only ``&quot;`` and ``&amp;`` are escaped, and only in attributes.
 
 Facts: template of Kimi-K3; sglang 0.5.23 ``kimik3_detector``, ``kimik3_format``.
 """
@@ -46,7 +47,9 @@ class _KimiK3Grammar(ElementGrammar):
     tags: ClassVar = Tags(
         TagSpec(BLOCK, "<|open|>tools<|sep|>"),
         TagSpec(BLOCK_END, "<|close|>tools<|sep|>"),
+        TagSpec(BLOCK_END, "<|close|>toolsmessage<|sep|>"),
         TagSpec(CALL, "<|open|>call", _REST, _OPEN_REST),
+        TagSpec(CALL, "<|open|>toolscall", _REST, _OPEN_REST),
         TagSpec(CALL_END, "<|close|>call<|sep|>"),
         TagSpec(PARAM, "<|open|>argument", _REST, _OPEN_REST),
         TagSpec(PARAM_END, "<|close|>argument<|sep|>"),
@@ -87,7 +90,7 @@ class KimiK3:
 
     name = "kimi-k3"
     title = "Kimi channels (Kimi K3)"
-    markers = ("<|open|>call",)
+    markers = ("<|open|>call", "<|open|>toolscall")
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
