@@ -2,7 +2,8 @@
 
 Each pattern of a kind, a statement or a validator is cut at its outermost ``|``. While a text is graded, a piece is
 switched off that fits known texts of no other source, or whose match of this text needs a word (an inner alternative,
-as in ``(?:unknown|undeclared) tool``) that no known text of another source needs; so are templates of contracts.
+as in ``(?:unknown|undeclared) tool``) that no known text of another source needs; so are templates of contracts, and
+pieces of the table of phrases.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from itertools import pairwise
 from typing import Any
 from unittest import mock
 
-from tests.breakages import scoring
+from tests.breakages import scoring, unseen_phrases
 from workbench.contracts import error_texts
 from workbench.contracts.known_texts import known_texts, texts_without_rule
 from workbench.contracts.template import plain
 from workbench.lazy_dataclass import replace
-from workbench.protocols.refusals import _classify, _kinds, _statements, _validators
+from workbench.protocols.refusals import _classify, _kinds, _phrases, _statements, _validators
 from workbench.protocols.refusals._literals import needs_of
 from workbench.regex import RowsByText
 
@@ -76,7 +77,11 @@ class Tables:
         }
         self._sources: defaultdict[Hashable, set[str]] = defaultdict(set)
         self._needs: defaultdict[str, set[tuple[int, Hashable]]] = defaultdict(set)
+        self.phrases = unseen_phrases.Phrases(alternatives)
+        self._phrases_of = {row["text"]: set(self.phrases.needs_of(row["text"])) for row in rows}
         for row in rows:
+            for piece in self._phrases_of[row["text"]]:
+                self._sources[piece].add(row["source"])
             for piece, need in self._needs_of(row["text"]):
                 self._sources[need].add(row["source"])
                 self._needs[row["text"]].add((piece, need))
@@ -114,6 +119,8 @@ class Tables:
         """Switch off what only the source of a text bears out."""
         self.off.clear()
         self.off.update(piece for piece, need in self._needs[row["text"]] if self._sources[need] == {row["source"]})
+        needs = self._phrases_of[row["text"]]
+        self.phrases.off = unseen_phrases.only_of(needs, self._sources, row["source"])
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -123,6 +130,7 @@ class Tables:
                 (_classify, "table", lambda: self.kinds),
                 (_statements, "_rows", lambda: self.statements),
                 (_validators, "_table", lambda: self.validators),
+                (_phrases, "_table", self.phrases.table),
                 (error_texts, "_by_needs", self.templates.__getitem__),
                 (error_texts, "_is_empty_talk", error_texts._is_empty_talk.__wrapped__),
             ):

@@ -123,10 +123,10 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     speaker = str(refusals.speaker_of(text))
     kind = refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint)
     found = _matches(text, kind, complaint)
-    if not any(match.rule or (match.template and match.is_whole) for match in found) and not (kind and kind.is_unjudged):
+    is_known = any(match.rule or (match.template and match.is_whole) for match in found)
+    if not is_known and not (kind and kind.is_unjudged):
         shared = _sharing(text)
-        guesses = _guess_match(text, kind)
-        found = [*(one for one in guesses if not shared or one.rule in shared.rules), *found]
+        found = [*(one for one in _guess_match(text, kind) if not shared or one.rule in shared.rules), *found]
     return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 

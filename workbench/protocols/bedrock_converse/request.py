@@ -107,7 +107,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
+        notes.no_role(role)
     parts = read_content(value["content"], "/content", notes) if "content" in value else ()
     if "content" not in value:
         notes.shape("a message without content", "")

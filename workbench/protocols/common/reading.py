@@ -41,6 +41,13 @@ class Notes:
         """Note that something has a shape the protocol does not know."""
         self.add("content.shape", message, at)
 
+    def no_role(self, role: JsonValue) -> None:
+        """Note that the message being read has no role, or one that is no string."""
+        if role is None:
+            self.shape("a message without a role", "")
+        else:
+            self.shape(f"the role is {type_words(role)}, not a string", "/role")
+
 
 ReadMessage: TypeAlias = Callable[[JsonValue, str, Notes], Message]
 """Reads the message at a pointer; a function of a module."""

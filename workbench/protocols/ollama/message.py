@@ -46,7 +46,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     if isinstance(role, str):
         block.keys_read.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
+        notes.no_role(role)
     role = role if isinstance(role, str) else CALLER if is_answer else ""
     content = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
     parts = (_result(block, content),) if role == RESULT else (*read_thinking(block), *content)

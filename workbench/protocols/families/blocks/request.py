@@ -84,7 +84,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     role = value.get("role")
     own = {"role", "content"} if isinstance(role, str) else {"content"}
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
+        notes.no_role(role)
     content = value.get("content")
     parts: tuple[Part, ...] = ()
     if content is not None:

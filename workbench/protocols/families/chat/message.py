@@ -270,7 +270,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     if isinstance(role, str):
         block.keys_read.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"the role is {type_words(role)}, not a string", "")
+        notes.no_role(role)
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     is_result = role in RESULT_ROLES or (role not in _CALLER_ROLES and "tool_call_id" in value)
     parts = (_result(block),) if is_result else _model_parts(block, role)

@@ -394,9 +394,7 @@ def _message(block: BlockReader, pointer: str, more: Mapping[str, Reader], *, is
     if isinstance(role, str):
         block.keys_read.add("role")
     elif not is_answer:
-        block.notes.shape(
-            "a message without a role" if role is None else f"the role is {type_words(role)}, not a string", ""
-        )
+        block.notes.no_role(role)
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     block.keys_read.add("content")
     parts: tuple[Part, ...] = ()
