@@ -100,8 +100,8 @@ def _reconcile(
         rest = _demote_others(others, marked, place, ids)
         return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):
-        rest = tuple(_demote_others(findings, None, place, ids))
-        return _guessed(case, rest, error, refusal) or ExplainedRefusal(rest)
+        demoted = tuple(_demote_others(findings, None, place, ids))
+        return _guessed(case, demoted, error, refusal) or ExplainedRefusal(demoted)
     new_finding, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, new_finding), new_finding, matches[0], True, is_absent, is_by_place)

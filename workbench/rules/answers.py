@@ -122,8 +122,8 @@ _IN_STREAM = "stream.error-event"
 
 def _errors_alone(decoded: DecodedExchange) -> Iterator[tuple[tuple[int, ...], ApiError]]:
     """The error of a body, or each of a stream with the number of its event."""
-    bodies = [((n,), event.data) for n, event in enumerate(decoded.events)] or [((), decoded.response_text)]
-    for events, body in bodies:
+    of_events: list[tuple[tuple[int, ...], bytes | None]] = [((n,), e.data) for n, e in enumerate(decoded.events)]
+    for events, body in of_events or [((), decoded.response_text)]:
         try:
             error = read_error(loads(body)) if body else None
         except WireError:

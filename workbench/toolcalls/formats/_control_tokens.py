@@ -18,7 +18,6 @@ _NAMES: Final = (
     *("eot_id", "eom_id", "eot", "eom", "python_tag", "python_start", "python_end", "endoftext", "end_of_msg"),
     *("observation", "user", "assistant", "system", "tool", "plugin", "action_start", "action_end", "header_start"),
     *("header_end", "START_ACTION", "END_ACTION", "START_THINKING", "END_THINKING", "START_RESPONSE", "END_RESPONSE"),
-    *("open", "close", "sep"),
     *("tools_prefix", "tools_suffix", "plamo:begin_tool_requests:plamo", "plamo:begin_tool_request:plamo"),
     *("plamo:begin_tool_name:plamo", "plamo:tag:plamo", "plamo:tag"),
     *("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "START_TOOL_RESULT", "END_TOOL_RESULT", "CHATBOT_TOKEN"),
