@@ -101,7 +101,7 @@ def _reconcile(
         return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):
         demoted = tuple(_demote_others(findings, None, place, ids))
-        return _guessed(case, demoted, error, refusal) or ExplainedRefusal(demoted)
+        return _explain_by_guess(case, demoted, error, refusal) or ExplainedRefusal(demoted)
     new_finding, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, new_finding), new_finding, matches[0], True, is_absent, is_by_place)
@@ -310,7 +310,7 @@ def _new_finding(
     return new_finding, bool(absent)
 
 
-def _guessed(
+def _explain_by_guess(
     case: RuleContext, findings: tuple[Finding, ...], error: ApiError, refusal: KnownRefusal | None
 ) -> ExplainedRefusal | None:
     """The rule that the words of a text speak of, at a value of the request that is there; None where none is.
