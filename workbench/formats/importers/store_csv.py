@@ -49,8 +49,8 @@ def read(data: bytes, name: str) -> Session:
     return session_of_rows(columns, _rows(text, damage), name, damage)
 
 
-_ASKED = regex.compile(rb"(?:^|,)(?:(?:full_)?request(?:[_.]body)?|messages|inputs?)(?=,|\r|$)")
-_ANSWERED = regex.compile(rb",(?:(?:full_)?response(?:[_.]body)?|outputs?)(?=,|\r|$)")
+_ASKED = regex.compile(rb"(?:^|,)(?:(?:full_)?request(?:[_.]body)?|RequestBody|messages|inputs?)(?=,|\r|$)")
+_ANSWERED = regex.compile(rb",(?:(?:full_)?response(?:[_.]body)?|ResponseBody|outputs?)(?=,|\r|$)")
 """Columns with a side of an exchange, in a table of a store that is not known."""
 
 _QUERY = regex.compile(rb'\s*\{\s*"tables"\s*:\s*\[')
