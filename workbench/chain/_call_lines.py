@@ -75,6 +75,11 @@ class CallLine:
     is_server: bool = False
 
     @property
+    def remark(self) -> str:
+        """The note without its first words where they only name the messages of the results."""
+        return self.note if self.is_server or not self.results else self.note.partition(", ")[2]
+
+    @property
     def is_flawed(self) -> bool:
         """True if the call is not closed or has a flaw; pairing by position is not a flaw."""
         if self.state is not CallState.CLOSED:
@@ -260,7 +265,8 @@ class _Judge:
             messages = dict.fromkeys(str(r.ref.message + 1) for r in node.results)
             return f"answered by message {' and '.join(messages)}"
         if self._is_open(node):
-            return "the request ends with this call"
+            is_new = node.ref.side == RESPONSE
+            return "the response ends with this call" if is_new else "the request ends with this call"
         if node.ref.side == REMEMBERED:
             return "call from a response that the server stores; this request does not answer it"
         return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain its result"

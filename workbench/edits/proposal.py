@@ -52,10 +52,11 @@ class RepairCost(IntEnum):
     """Cost of a repair for the conversation, the least first."""
 
     NONE = 0  # the same content, in an accepted form
-    STAND_IN = 1  # a placeholder is added that says so itself
-    DROPPED = 2  # content is removed that the model may miss
-    MODE = 3  # the request asks for less: no thinking, no forced tool
-    CUT = 4  # the conversation ends earlier
+    REORDERED = 1  # the same content, in another order
+    STAND_IN = 2  # a placeholder is added that says so itself
+    DROPPED = 3  # content is removed that the model may miss
+    MODE = 4  # the request asks for less: no thinking, no forced tool
+    CUT = 5  # the conversation ends earlier
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,18 @@ def call_line(call: CallLine) -> Line:
 
 
 def call_body(call: CallLine, width: int) -> list[Line]:
-    """The note of a call, below its line."""
-    return wrap(call.note, width, "muted", indent=2) if call.note else []
+    """The remark on a call, below its line, which names the messages of its results."""
+    return wrap(call.remark, width, "muted", indent=2) if call.remark else []
 
 
 def closure_summary(closure: Closure) -> str:
-    """``closed 1 of 2``."""
-    return f"closed {closure.closed_count} of {closure.calls}" if closure.lines else ""
+    """``closed 1 of 2``; where nothing but pending calls is open, ``1 closed, 1 pending``."""
+    if not closure.lines:
+        return ""
+    pending = sum(call.state is CallState.PENDING for call in closure.lines)
+    if pending and closure.closed_count + pending == closure.calls:
+        return f"{closure.closed_count} closed, {pending} pending" if closure.closed_count else f"{pending} pending"
+    return f"closed {closure.closed_count} of {closure.calls}"
 
 
 def _id(call: CallLine) -> str:

@@ -114,7 +114,7 @@ def test_where_nothing_broken_is_given_a_fault_is_planted_and_named() -> None:
     assert "the provider responds 400: " in source(bare)
 
 
-def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> None:
+def test_an_edited_request_is_held_against_the_recorded_one() -> None:
     lost, step, good = (
         Exchange(id, HttpRequest(url=URL, body=Body(data))) for id, data in zip("abc", EDITS, strict=True)
     )
@@ -123,13 +123,16 @@ def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> Non
     )
     own = ExportSelection(Inspector(tree, provider="openai"), (2,))
     made = FORM.write(own)
-    assert "as recorded before the edit" in made.notes[0]
-    assert requests(made, "broken.jsonl") == [EDITS[1]] and requests(made, "transcript.jsonl") == [GOOD]
+    assert "as recorded before the 2 edits" in made.notes[0]
+    assert requests(made, "broken.jsonl") == [EDITS[0]] and requests(made, "transcript.jsonl") == [GOOD]
+    assert 'RULES = ("closure.missing-result", "params.unsupported")' in source(made)
+    assert "openai refuses the broken request: closure.missing-result and params.unsupported." in source(made)
+    assert '("params.unsupported", "/temperature") in ' in source(made)
     alone = ExportSelection(Inspector(session(GOOD), provider="openai"), (0,), made_of=(step, lost))
-    assert requests(FORM.write(alone), "broken.jsonl") == [EDITS[1]]
+    assert requests(FORM.write(alone), "broken.jsonl") == [EDITS[0]]
 
 
-EDITS = (LOST, LOST.replace(b"so?", b"and?"), GOOD)
+EDITS = (LOST.replace(b"{", b'{"temperature": 9, ', 1), LOST, GOOD)
 
 REFUSED: Mapping[str, tuple[ExportSelection, str]] = {
     "what is broken itself": (selected(session(LOST)), "exchange 1 is refused by openai: closure.missing-result"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench import __version__, contracts
 from workbench.cli._check.file_report import FileReport, place_json, repair_json
 from workbench.cli._output import about_lines, cut, emit, emit_json, number
-from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Repair, Severity, Verdict
+from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Severity, Verdict
 from workbench.rules import ContradictedFact, InspectedExchange, judge
 from workbench.views import SEVERITY_GLYPH, origin_words, split_evidence
 
@@ -125,14 +125,10 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
         verb = "would also be refused" if is_second else "provider error"
         yield f"      {verb}: {cut(finding.refusal, LONG)}"
     if finding.repairs:
+        from workbench.edits.repairs import verification
+
         others = f"; {number(len(finding.repairs) - 1, 'other repair')}" if len(finding.repairs) > 1 else ""
-        yield f"      repair: {cut(finding.repairs[0].title)} ({_proof_words(finding.repairs[0])}{others})"
-
-
-def _proof_words(repair: Repair) -> str:
-    from workbench.edits.repairs import CHECKED
-
-    return CHECKED if repair.verified else f"{CHECKED}; other faults remain"
+        yield f"      repair: {cut(finding.repairs[0].title)} ({verification(finding.repairs[0])}{others})"
 
 
 def place(finding: Finding) -> str:

@@ -50,12 +50,18 @@ __all__ = [
     "offer",
     "repair_session",
     "restore_reasoning",
+    "verification",
     "with_repairs",
 ]
 
 
 CHECKED = "verified against the contract only"
-"""Note shown with every repair."""
+"""Note shown with every repair that leaves no finding."""
+
+
+def verification(repair: Repair) -> str:
+    """What the check of a repair has shown, in words for people."""
+    return CHECKED if repair.verified else "mends this finding alone; other findings remain"
 
 
 @cache

@@ -14,7 +14,7 @@ from workbench.edits.repairs._search import Proposer, cut_back
 from workbench.ir import Message, NodeRef, Opaque, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules import quote
-from workbench.wire import Insert, Remove, Replace
+from workbench.wire import Insert, Move, Remove, Replace
 
 
 def missing_result(fault: Fault) -> Iterator[Proposal]:
@@ -73,12 +73,13 @@ def mismatch(fault: Fault) -> Iterator[Proposal]:
 
 
 def not_adjacent(fault: Fault) -> Iterator[Proposal]:
-    """Move the results to their calls."""
+    """Move the results to their calls, or what is between them out of the way; or remove the calls."""
     for line in fault.case.closure.lines:
         if line.between is not None and line.call and line.call.side == REQUEST:
             if fault.number is not None and line.between != fault.number and fault.ref not in line.results:
                 continue
             yield from _move_to_call(fault, line, line.results)
+            yield from _move_between(fault, line)
             yield from remove_call_and_results(fault, line)
 
 
@@ -96,6 +97,17 @@ def _move_to_call(fault: Fault, line: CallLine, refs: Sequence[NodeRef]) -> Iter
             for changes in (_results.move_messages(fault, line.call, moved), _results.move(fault, line.call, moved)):
                 if changes:
                     yield Proposal(f"move the tool {what} of {quote(line.id)} to the call", changes)
+
+
+def _move_between(fault: Fault, line: CallLine) -> Iterator[Proposal]:
+    """Move the message that separates a call from its result behind the result, or in front of the call."""
+    if line.between is None or line.call is None or not line.results:
+        return
+    message, at = fault.messages[line.between], max(ref.message for ref in line.results) + 1
+    places = [(at, "behind the result of"), (line.call.message, "in front of tool call")]
+    for to, where in places[::-1] if message.role == fault.contract.closure.call_role else places:
+        title = f"move message {line.between + 1} {where} {quote(line.id)}"
+        yield Proposal(title, (Move(message.pointer, f"{fault.list_pointer}/{to}"),), RepairCost.REORDERED)
 
 
 def _is_astray_in_turn(fault: Fault, line: CallLine, other: CallLine) -> bool:

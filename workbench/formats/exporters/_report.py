@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from workbench import contracts, regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.contracts import Edit, Finding, Severity, pages, refusal_of
-from workbench.edits.repairs import CHECKED, with_repairs
+from workbench.edits.repairs import verification, with_repairs
 from workbench.errors import SessionFormatError
 from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters._private_text import RedactedSession
@@ -228,7 +228,7 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
         source=line(finding.source),
         excerpt=_excerpt(inspector, finding),
         repairs=tuple(
-            RepairText(line(r.title), CHECKED if r.verified else f"{CHECKED}; other findings remain", _changes(r.edits))
+            RepairText(line(r.title), verification(r), _changes(r.edits))
             for r in finding.repairs
         ),
     )

@@ -190,13 +190,13 @@ class RepairOffer(NamedTuple):
 
 def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     """Best repair of a finding. ``repairs``: at least one, or the reason why they are not known."""
-    from workbench.edits.repairs import CHECKED
+    from workbench.edits.repairs import verification
 
     if isinstance(repairs, str):
         return labelled_lines("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
     lines = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
-    others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {CHECKED}"
+    others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {verification(best)}"
     return lines + wrap(others, width, "muted", indent=LABEL if width >= ROOMY else HANG)
 
 
@@ -222,8 +222,14 @@ def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
     return [
         line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(repair_offer), Span(lengths, "muted")),
-        line(Span(f" verified against contract {repair_offer.contract} · not by the provider", "muted")),
+        line(Span(f" {_check(repair_offer)}", "muted")),
     ]
+
+
+def _check(repair_offer: RepairOffer) -> str:
+    if repair_offer.repair.verified:
+        return f"verified against contract {repair_offer.contract} · not by the provider"
+    return f"mends this finding under contract {repair_offer.contract} · its other findings remain"
 
 
 def title_without(finding: Finding) -> list[Line]:

@@ -31,10 +31,21 @@ class TargetScreen(FormScreen[Target]):
         title: purpose of the target, in a few words that end before it.
         own: contract of the request; its simulator is the first choice.
         protocol: protocol of the request, and of a URL unless another one is typed.
+        basis: why the simulator of this contract is the first choice.
+        use: what a simulator does when it is chosen.
     """
 
-    def __init__(self, title: str, own: str, protocol: str) -> None:
+    def __init__(
+        self,
+        title: str,
+        own: str,
+        protocol: str,
+        *,
+        basis: str = "this exchange's contract",
+        use: str = "checks the request and responds",
+    ) -> None:
         super().__init__()
+        self.basis, self.use = basis, use
         self.own, self.spoken = own, protocol
         self._here: dict[str, Target] = {}
         self.fields = [
@@ -58,7 +69,7 @@ class TargetScreen(FormScreen[Target]):
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
             return offer_protocols(text)
-        return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own, self.spoken)
+        return self._offer_local() if text.strip() == LOCAL else self._offer_targets(text)
 
     def explain(self, field: str, text: str) -> str:
         name = self.value("target").strip() or f"sim:{self.own}"
@@ -67,9 +78,12 @@ class TargetScreen(FormScreen[Target]):
         except (WorkbenchError, OSError):
             return ""
         if target.is_simulator:
-            return f"enter: {target.name} checks the request and responds, offline"
+            return f"enter: {target.name} {self.use}, offline"
         state = is_set(target.key_variable, os.environ) if target.key_variable else True
         return f"enter: a preview for {where(target)} · {key_words(target, is_set=state)}; nothing is sent yet"
+
+    def _offer_targets(self, text: str) -> FormOffer:
+        return offer_targets(text, self.own, self.spoken, self.basis)
 
     def _offer_local(self) -> FormOffer:
         """Model servers that respond on this machine."""
@@ -101,12 +115,15 @@ class TargetScreen(FormScreen[Target]):
             self.say(str(error))
 
 
-def offer_targets(text: str, own: str, protocol: str = "") -> FormOffer:
+def offer_targets(text: str, own: str, protocol: str = "", basis: str = "") -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
     A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint
     works now if its API key is set, or if it needs none. Of the other simulators, those of the same provider come
     first; without a text, one suggestion stands for the rest.
+
+    Args:
+        basis: why the own contract comes first.
     """
     from workbench.send import is_set, matrix, own_targets
 
@@ -114,7 +131,7 @@ def offer_targets(text: str, own: str, protocol: str = "") -> FormOffer:
     if typed.startswith(URLS):
         return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
-    first, *others = [_simulator(label, protocol, is_own=label == own) for label in labels]
+    first, *others = [_simulator(label, protocol, basis if label == own else "") for label in labels]
     kin = [each for each in others if _provider(each.text) == _provider(first.text)]
     strangers = [each for each in others if each not in kin]
     if not typed and strangers:
@@ -168,13 +185,12 @@ def _provider(name: str) -> str:
     return name.removeprefix("sim:").partition(":")[0]
 
 
-def _simulator(label: str, protocol: str, *, is_own: bool) -> FormSuggestion:
+def _simulator(label: str, protocol: str, basis: str) -> FormSuggestion:
     accepted = _protocols(label)
     is_converted = protocol and accepted and protocol not in accepted
     spoken_there = f"converted to {accepted[0]}" if is_converted else protocol or next(iter(accepted), "any protocol")
     facts = f"simulator · {spoken_there}"
-    own = " · this exchange's contract" if is_own else ""
-    return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=facts + own)
+    return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=f"{facts} · {basis}" if basis else facts)
 
 
 @cache

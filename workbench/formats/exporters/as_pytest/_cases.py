@@ -52,13 +52,24 @@ class ExpectedRefusal:
 
     Attributes:
         status: of the simulator's response.
-        finding: the fault; None if the bytes cannot be read.
+        finding: the fault that the simulator names; None if the bytes cannot be read.
         says: the provider's words; empty if it accepts the request.
+        others: further faults of the broken request, which the fixed one does not have.
     """
 
     status: int
     finding: Finding | None
     says: str
+    others: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All faults, one of each rule and place, the one that the simulator names first."""
+        every = (self.finding, *self.others) if self.finding else self.others
+        seen = dict[tuple[str, str], Finding]()
+        for fault in every:
+            seen.setdefault((fault.rule, fault.pointer), fault)
+        return tuple(seen.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class ExportCase:
     @property
     def rules(self) -> tuple[str, ...]:
         """Rules that must find nothing, in addition to all errors."""
-        return (self.refused.finding.rule,) if self.refused.finding else ()
+        return tuple(dict.fromkeys(finding.rule for finding in self.refused.findings))
 
     def texts(self) -> tuple[bytes, bytes]:
         """Bodies of the broken and the fixed request."""
@@ -157,13 +168,22 @@ def _demand_accepted(turn: Turn, place: RequestUnderTest) -> None:
 def _expected_refusal(fixed: Turn, broken: Turn) -> ExpectedRefusal | None:
     """Expected refusal of the broken request; None if the contract cannot tell both apart."""
     reply = broken.send(Simulator(broken.provider, known=broken.before))
+    new = _new_faults(fixed, broken)
     if reply.served.is_refused:
-        finding = reply.served.finding
-        return ExpectedRefusal(reply.status, finding, finding.refusal if finding else _message(reply.body()))
+        first = reply.served.finding
+        says = (first.refusal if first else "") or _message(reply.body())
+    elif new:
+        first, says = new[0], ""
+    else:
+        return None
+    return ExpectedRefusal(reply.status, first, says, tuple(fault for fault in new if fault != first))
+
+
+def _new_faults(fixed: Turn, broken: Turn) -> list[Finding]:
+    """Errors and warnings of the broken request by rules that find nothing in the fixed one, the worst first."""
     old_rules = {finding.rule for finding in fixed.trial.findings}
     new = [f for f in broken.trial.findings if f.side == REQUEST and f.rule not in old_rules]
-    worst = min((f for f in new if f.severity is not Severity.INFO), key=lambda f: f.severity.rank, default=None)
-    return ExpectedRefusal(reply.status, worst, "") if worst else None
+    return sorted((f for f in new if f.severity is not Severity.INFO), key=lambda f: f.severity.rank)
 
 
 def _message(body: bytes) -> str:

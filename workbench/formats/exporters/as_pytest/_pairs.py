@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity, Verdict
@@ -153,21 +153,27 @@ def _pair_in(pair: RequestPair, inspector: Inspector, index: int) -> RequestPair
 
 def _pairs_before_edits(request_pairs: list[RequestPair], made_of: tuple[Exchange, ...]) -> RequestPairs | None:
     """Pairs of requests that were edited from a worse one; None if there are none."""
-    pairs = list[RequestPair]()
+    pairs, edits = list[RequestPair](), 1
     for pair in request_pairs:
         above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
-        if found := _before_the_edit(pair, above):
+        if found := _before_the_edits(pair, above):
             pairs.append(found)
-    return RequestPairs(pairs, "as recorded before the edit") if pairs else None
+            edits = max(edits, _edits_since(found, above))
+    how = "as recorded before the edit" if edits == 1 else f"as recorded before the {edits} edits"
+    return RequestPairs(pairs, how) if pairs else None
 
 
-def _before_the_edit(pair: RequestPair, above: list[tuple[int, Exchange]]) -> RequestPair | None:
-    """Pair with the nearest ancestor that is refused, else with the nearest that has a finding."""
+def _before_the_edits(pair: RequestPair, above: list[tuple[int, Exchange]]) -> RequestPair | None:
+    """Pair with the earliest ancestor that is refused, else with the earliest that has a finding.
+
+    Args:
+        above: the ancestors, nearest first; the last one is as recorded.
+    """
     inspector, suspicious = pair.inspector, None
     if not above:
         return None
     root = above[-1][0]
-    for _, exchange in above:
+    for _, exchange in reversed(above):
         request = exchange.request
         if request is None or request == pair.fixed:
             continue
@@ -180,6 +186,13 @@ def _before_the_edit(pair: RequestPair, above: list[tuple[int, Exchange]]) -> Re
         if verdict is Verdict.SUSPICIOUS:
             suspicious = suspicious or candidate
     return suspicious
+
+
+def _edits_since(pair: RequestPair, above: list[tuple[int, Exchange]]) -> int:
+    """Number of edits from the broken to the fixed request of a pair; a request that is only sent is no edit."""
+    bodies = [text_of(request) for request in (pair.fixed, *(e.request for _, e in above)) if request]
+    way = bodies[: bodies.index(text_of(pair.broken)) + 1]
+    return sum(before != after for after, before in pairwise(way))
 
 
 def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange]]:

@@ -59,17 +59,18 @@ def _intro(case: ExportCase) -> Iterator[str]:
     refused, provider = case.refused, case.worst.provider
     which = f"request {case.worst.number} of {TRANSCRIPT}"
     finding = refused.finding
-    if finding and refused.says:
-        yield f"{provider} refuses the broken request: {finding.rule}."
+    rules = " and ".join(case.rules)
+    if finding and refused.status >= 400:
+        yield f"{provider} refuses the broken request: {rules}."
     elif finding:
-        yield f"{provider} accepts the broken request, but it has a fault: {finding.rule}."
+        yield f"{provider} accepts the broken request, but it has a fault: {rules}."
     else:
         yield f"{provider} cannot read the broken request."
     yield ""
     yield f"Broken ({_printable(case.how)}), in {which}:"
-    if finding:
-        yield from _wrap(f"{finding.rule} at {finding.pointer or 'the root of the body'}: {finding.message}")
-        yield from _wrap(finding.evidence) if finding.evidence else ()
+    for each in refused.findings:
+        yield from _wrap(f"{each.rule} at {each.pointer or 'the root of the body'}: {each.message}")
+        yield from _wrap(each.evidence) if each.evidence else ()
     if refused.status >= 400:
         yield from _wrap(f"the provider responds {refused.status}: {refused.says or '(no text)'}")
     yield ""
@@ -149,15 +150,15 @@ RULES = ({rules}{comma})  # these rules must find nothing, warnings included
 
 
 def _broken_test(case: ExportCase) -> str:
-    refused, place, finding = case.refused, case.worst, case.refused.finding
+    refused, place = case.refused, case.worst
     reason = (
         "the provider refuses the broken request"
         if refused.status >= 400
         else "the rule finds the fault in the broken request"
     )
     checks = [f"    assert reply.status == {refused.status}"]
-    if finding:
-        rule, pointer = json.dumps(finding.rule), json.dumps(finding.pointer)
+    for fault in refused.findings:
+        rule, pointer = json.dumps(fault.rule), json.dumps(fault.pointer)
         checks.append(f"    assert ({rule}, {pointer}) in [(f.rule, f.pointer) for f in broken.found(RULES)]")
     name = "test_what_was_broken_is_refused" if refused.status >= 400 else "test_what_was_broken_is_found"
     return f'''

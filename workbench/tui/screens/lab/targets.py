@@ -39,9 +39,10 @@ class LabTargets:
         """Ask for one more target."""
         from workbench.tui.screens.target_choice import TargetScreen
 
-        self.screen.app.push_screen(
-            TargetScreen("Measure a model at", self.screen.own, self.screen.protocol), self._add
-        )
+        screen, title = self.screen, "Measure a model at"
+        basis = "this exchange's contract" if screen.is_own else "the default"
+        use = "is measured"
+        screen.app.push_screen(TargetScreen(title, screen.own, screen.protocol, basis=basis, use=use), self._add)
 
     def _add(self, target: Target | None) -> None:
         if target and not target.is_simulator and not target.model:
