@@ -22,7 +22,7 @@ from textual.widget import Widget
 from workbench import safetext
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
-from workbench.tui import keymap, keys, paint, themes
+from workbench.tui import keymap, keys, paint, rows_layout, themes
 from workbench.tui.running import RecorderTrouble, Recordings
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ NO_LINKS = ("", "dumb", "linux", "ansi", "vt100", "vt220", "cons25")
 
 LATE = 0.2
 """Seconds that a toast has to have left to be shown."""
+
+
+rows_layout.register()
 
 
 class WorkbenchApp(App[None], inherit_bindings=False):

@@ -103,6 +103,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self._empty = [] if self.count() else self.nothing(width)
         if self.virtual_size.height != (height := self.count() + self.lines_of.extra or len(self._empty)):
             self.virtual_size = Size(0, height)
+            lay_out_around(self)
         self.refresh()
         fit_title(self)
 
@@ -264,14 +265,22 @@ def paint_row(view: LineView, y: int) -> Strip:
 
 
 def reload_in_new_size(view: LineView) -> None:
-    """Measure a list again; if its height follows its lines, it is laid out once more.
+    """Measure a list again; if its height may follow its lines, it is laid out once more.
 
     Textual keeps the height of the layout under way, which was that of the lines in the size before.
     """
     before = view.virtual_size.height
     view.reload()
-    if view.styles.is_auto_height and view.virtual_size.height != before:
-        view.call_after_refresh(view.refresh, layout=True)
+    if view.virtual_size.height != before:
+        view.call_after_refresh(lay_out_around, view)
+
+
+def lay_out_around(view: LineView) -> None:
+    """Lay out the containers of a list anew, whose heights may follow its lines."""
+    view.refresh(layout=True)
+    for around in view.ancestors:
+        if isinstance(around, Widget) and around is not view.screen:
+            around.refresh(layout=True)
 
 
 def fit_title(view: LineView) -> None:
@@ -400,7 +409,8 @@ def _lines_that_fit(view: LineView) -> int:
     """Lines that a list has, or, if its height follows its lines, may take."""
     most, parent = view.styles.max_height, view.parent
     if view.styles.is_auto_height and most is not None and isinstance(parent, Widget):
-        return int(most.resolve(parent.size, view.screen.size)) - view.gutter.height
+        limit = int(most.resolve(parent.size, view.screen.size)) - view.gutter.height
+        return max(limit, view.content_region.height)
     return view.content_region.height
 
 
