@@ -55,8 +55,14 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
         if field in of_betas:
             yield from _beta_field(case, pointer, field, of_betas[field])
         elif known is not None and field not in known:
-            text = f"the field {quote(field)} is unknown to this provider, and unknown fields are refused"
-            yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=values)
+            text = f"the field {quote(field)} is unknown to this provider"
+            found = by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=values)
+            yield replace(found, message=f"{text}, {_consequence(found)}")
+
+
+def _consequence(finding: Finding) -> str:
+    """What follows from an unknown field, as far as a refusal is known."""
+    return "and unknown fields are refused" if finding.check else "which is said to refuse unknown fields"
 
 
 def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:

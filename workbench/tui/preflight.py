@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.diff import compare
 from workbench.errors import LocalProtocolError
 from workbench.probes.profiles import ProfileChoice, choose, earlier, of_request
 from workbench.wire import Exchange
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
     from workbench.rules import CheckedVariant, Inspector
     from workbench.send import Outgoing, Target, UnboundReasoning
+    from workbench.tui.models.rowtable import Range
 
 NOTHING_MEASURED = ProfileChoice()
 
@@ -28,6 +30,7 @@ class PreparedRequest(NamedTuple):
         trial: verdict of the target's contract on it.
         unbound: signed blocks that an edit invalidated; None if all signatures are valid, or none is sent.
         choice: the profile that applies, and its corrections.
+        edits: byte ranges of the request as sent that differ from the recording; none if it is converted.
     """
 
     own: DecodedExchange
@@ -35,6 +38,7 @@ class PreparedRequest(NamedTuple):
     trial: CheckedVariant
     unbound: UnboundReasoning | None = None
     choice: ProfileChoice = NOTHING_MEASURED
+    edits: tuple[Range, ...] = ()
 
 
 def choose_contract(
@@ -84,4 +88,10 @@ def look(
     outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
     trial = judge_exchange(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
     found = None if outgoing.is_converted else find_unbound(inspector, own, target, recorded)
-    return PreparedRequest(own, outgoing, trial, found, choice)
+    edits = () if outgoing.is_converted else _edits(recorded, trial.decoded)
+    return PreparedRequest(own, outgoing, trial, found, choice, edits)
+
+
+def _edits(recorded: DecodedExchange, sent: DecodedExchange) -> tuple[Range, ...]:
+    """Ranges of a request that are not in the recorded one."""
+    return tuple(hunk.after for hunk in compare(recorded.request_text, sent.request_text).hunks)

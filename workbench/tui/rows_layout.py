@@ -60,11 +60,13 @@ def rows_by_need(space: int, needs: Sequence[RowNeed]) -> list[int]:
 def _firm_rows(space: int, needs: Sequence[RowNeed]) -> list[int]:
     """Rows of the panes that are always shown."""
     is_enough = sum(need.rows for need in needs) <= space
-    rows = [need.rows if need.share or is_enough else min(need.rows, need.most) for need in needs]
+    rows = [min(need.rows if need.share or is_enough else min(need.rows, need.most), max(0, space)) for need in needs]
     left = space - sum(height for height, need in zip(rows, needs, strict=True) if not need.share)
     rows = _shared(left, rows, needs)
     for n, need in enumerate(needs):  # what no share needs
         rows[n] += max(0, min(need.rows - rows[n], space - sum(rows)))
+    while sum(rows) > max(0, space):
+        rows[rows.index(max(rows))] -= 1
     return rows
 
 
@@ -106,8 +108,9 @@ class RowsLayout(VerticalLayout):
 
 def _is_pane(widget: Widget) -> bool:
     height = widget.styles.height
-    is_limited = widget.styles.max_height is not None and (isinstance(widget, LineView) or bool(widget.children))
-    return height is not None and (height.is_fraction or (height.is_auto and is_limited))
+    if height is None or height.is_fraction:
+        return height is not None
+    return widget.styles.max_height is not None and (isinstance(widget, LineView) or bool(widget.children))
 
 
 def _need(widget: Widget, space: int, size: Size) -> RowNeed:
@@ -123,6 +126,9 @@ def _need(widget: Widget, space: int, size: Size) -> RowNeed:
 
 def _rows(widget: Widget, space: int) -> tuple[int, int]:
     """Rows in which all lines of a pane, or of the panes in a container, are visible; and its spare rows."""
+    height = widget.styles.height
+    if height is not None and height.is_cells:
+        return int(height.value), 0
     if isinstance(widget, LineView):
         return _lines(widget, space) + widget.gutter.height, 0
     shown = [_need(child, space, Size(0, space)) for child in widget.children if child.display]

@@ -68,8 +68,8 @@ def test_a_key_that_is_switched_off_is_not_named() -> None:
     assert plain(key_line(off, 160)).startswith(" [ previous break")
 
 
-def test_where_there_is_no_room_for_all_names_only_the_focused_pane_has_its_own() -> None:
+def test_where_there_is_no_room_for_all_names_they_are_cut_alike() -> None:
     text = plain(tab_line("ir", ["ir"], width=40))
-    assert text.split() == ["1", "2", "Wire", "[3", "IR]", "4", "Reasoning", "5", "6", "7"]
+    assert text.split() == ["1", "Ex", "2", "Wi", "[3", "IR]", "4", "Re", "5", "Cl", "6", "Fi", "7", "HT"]
     assert [tab_at(text.index(digit), focused="ir", width=40) for digit in "167"] == ["exchanges", "findings", "http"]
     assert tab_at(text.index("IR"), focused="ir", width=40) == "ir"

@@ -230,6 +230,7 @@ OPEN_STORY = _with_hint("pane.open", "open", "open this place in the session's p
 OPEN_PASSAGE = _with_hint("pane.open", "show bytes", "show the bytes under the cursor in the session", 1)
 OPEN_MATCH = _with_hint("pane.open", "open", "open the exchange at its first match", 1)
 OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
+OPEN_REPAIR = _with_hint("pane.open", "apply", "apply the repair as a branch and edit it", 1)
 OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)
 OPEN_MEND = _with_hint("pane.open", "make branch", "create a branch from the line under the cursor, to edit it", 1)

@@ -100,12 +100,12 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
 def subject_line(subject: LadderCall, ladder_rungs: Sequence[LadderRung] | None) -> Line:
     """Line of a call: sign, name, verdict on its arguments, place and id."""
     sign, style, word = verdict(ladder_rungs)
-    if ladder_rungs is not None and subject.findings:
-        sign, style = _sign_of(subject.findings[0])
+    has_finding = ladder_rungs is not None and bool(subject.findings)
+    first = Span(f"{_sign_of(subject.findings[0])[0]} ", _sign_of(subject.findings[0])[1]) if has_finding else None
     where = "response" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
     kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
     return line(
-        Span(f"{sign} ", style),
+        first or Span(f"{sign} ", style),
         Span(f"{subject.name if subject.name else '(no name)'}  ", "strong"),
         Span(f"{word}  " if word else "", style),
         Span(f"{kind}· {where}" if kind else where, "muted"),
@@ -164,6 +164,12 @@ def _meaning(rung: LadderRung) -> tuple[str, str, str]:
     return sign, style, rung.note or meaning
 
 
+def is_told_next(ladder_rungs: Sequence[LadderRung], number: int) -> bool:
+    """A failed strict step whose value the next rung shows as its beginning."""
+    rung, following = ladder_rungs[number], ladder_rungs[number + 1 : number + 2]
+    return _meaning(rung)[1] == "error" and any(rung.after == after.before for after in following)
+
+
 def rung_body(rung: LadderRung, width: int) -> list[Line]:
     """Arguments before and after a rung, differences marked; for a refusal the error that the model gets."""
     _, _, meaning = _meaning(rung)
@@ -188,7 +194,8 @@ def _values(rung: LadderRung, width: int) -> list[Line]:
 
 def _read(rung: LadderRung, width: int) -> list[Line]:
     """Argument text and its parsed value; only the value if the protocol sends arguments as an object."""
-    value = [row for text in _laid_out(rung.after) for row in wrap(text, width, "ok", indent=4, most=LINES)]
+    style = _meaning(rung)[1]
+    value = [row for text in _laid_out(rung.after) for row in wrap(text, width, style, indent=4, most=LINES)]
     if not isinstance(rung.before, str) or rung.before in (rung.after, *_laid_out(rung.after)):
         return value[: 3 * LINES]
     return [*_side("  ", rung.before, (0, 0), "string", "", width), *value[: 3 * LINES]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.protocols import RESPONSE
 from workbench.safetext import clip, visible
 from workbench.tui.models.signs import PROVISIONAL
 from workbench.tui.models.tabs import ROOMY
@@ -69,6 +70,8 @@ def finding_body(
     offers = finding.repairs if repairs is None else repairs
     if offers:
         lines += repair_body(offers, width)
+    elif finding.side == RESPONSE and is_break(finding):
+        lines += labelled_lines("repair", f"none: the response is at fault · {_what_to_do(finding)}", width, "muted")
     lines += _decision(finding, width)
     refusal = "response" if is_answered else "expected"
     evidence, quotation = split_evidence(finding)
@@ -80,6 +83,13 @@ def finding_body(
     ):
         lines += labelled_lines(label, text, width, style, has_links=label == "source")
     return lines
+
+
+def _what_to_do(finding: Finding) -> str:
+    """What the page of the rule advises."""
+    from workbench.contracts import pages
+
+    return pages.page(finding.rule).fix if finding.rule in pages.slugs() else "see the rule's page"
 
 
 def _decision(finding: Finding, width: int) -> list[Line]:

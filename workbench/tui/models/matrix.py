@@ -21,6 +21,9 @@ LABEL = 22
 WIDE = 100
 """Columns of a list that has room for the finding in words."""
 
+WORDED = 50
+"""Columns of a list that has room for the verdict in a word."""
+
 NARROW_LABEL = 18
 """Cells of it in a narrow list."""
 
@@ -79,12 +82,13 @@ def contract_line(
     sign, shade = REQUEST_SIGNS[row.verdict.value]
     found = row.finding
     why = f"{found.rule}  {found.pointer or 'whole request'}" if found else row.note if row.verdict == "unknown" else ""
-    if width < ROOMY:
+    if width < WORDED:
         return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
-    message = Span(f"  {found.message}", "muted") if found and width >= WIDE and not is_repeated else Span("")
+    words = "as above" if is_repeated else found.message if found else ""
+    message = Span(f"  {words}", "muted") if width >= WIDE else Span("")
     return line(
         Span(f"{sign} ", shade),
-        Span(f"{label} ", style, LABEL),
+        Span(f"{label} ", style, LABEL if width >= ROOMY else NARROW_LABEL),
         Span(f"{row.verdict.value} ", shade, 11),
         Span(why, "muted"),
         message,

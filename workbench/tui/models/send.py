@@ -81,10 +81,8 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
     """Title and promise, on one line if there is room, else on two; then facts."""
     is_short = target.is_simulator and _room(target, width, is_set=is_set) < cells(title)
     room = _room(target, width, is_set=is_set, is_short=is_short)
-    if room < LEAST_TITLE and target.is_simulator:  # nothing leaves this program: the title says more
-        span = Span(f" {clip(title, width - cells(where(target)) - 3)}", "strong")
-        short = Span(f"{where(target)} ", "ok", cells(span.text) - width)
-        return [(span, short), (Span(" "), *facts)]
+    if room < cells(title) and target.is_simulator:  # nothing leaves this program: the title says more
+        return [(Span(f" {title}", "strong"), Span(f"  {where(target)} · {NEVER}", "ok")), (Span(" "), *facts)]
     if room < LEAST_TITLE:
         return [
             line(" ", *promise(target, 0, is_set=is_set)),
@@ -108,9 +106,9 @@ def summary(prepared: PreparedRequest) -> Line:
     span = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
     loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
     corrected = corrected_words(prepared.choice.decided)
-    text = " · ".join(
-        f for f in (corrected, going.protocol, going.model, "streamed" if going.is_stream else "not streamed") if f
-    )
+    response = "streamed" if going.is_stream else "not streamed"
+    edits = count(len(prepared.edits), "change") + " against the recording" if prepared.edits else ""
+    text = " · ".join(f for f in (edits, corrected, going.protocol, going.model, response) if f)
     return line(
         Span(f"{sign} {prepared.trial.contract.label} {judgement.verdict.value}", style),
         loose,
@@ -188,20 +186,16 @@ def _fact(label: str, text: str, style: str = "", more: str = "") -> PreflightNo
 def _address(going: Outgoing, prepared: PreparedRequest, *, is_set: bool) -> Iterator[PreflightNote]:
     target = going.target
     yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
-    if target.is_simulator:
-        yield _fact("target", "simulated from its contract; nothing is sent over the network", "ok")
-    else:
+    if not target.is_simulator:
         yield _fact("target", "a real endpoint; you are asked once per session", "warning")
     yield _fact("key", *_key(target, is_set=is_set))
     own = prepared.own.protocol or "unknown protocol"
-    was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, unchanged"
-    yield _fact("protocol", was)
-    yield _fact("model", going.model or "none")
-    yield _fact("response", "streamed" if going.is_stream else "not streamed")
+    if going.is_converted:
+        yield _fact("protocol", f"{own} → {going.protocol}")
     if prepared.trial.decoded.request is None:
         yield _fact("body", "unreadable, sent unchanged", "warning", _problems(prepared))
-    state = "unchanged" if prepared.trial.decoded.request_text == prepared.own.request_text else "changed"
-    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {state} for this target")
+    if prepared.trial.decoded.request_text != prepared.own.request_text:
+        yield _fact("bytes", "changed for this target")
 
 
 def _problems(prepared: PreparedRequest) -> str:
@@ -227,7 +221,9 @@ def _verdict(prepared: PreparedRequest) -> PreflightNote:
     head = line(Span(f"{sign} ", style), Span(f"{label} {judgement.verdict.value}", f"{style} strong"))
     if judgement.finding is None:
         words = "passes all checks of this contract" if judgement.verdict.value == "accepts" else trial.contract.note
-        return PreflightNote((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
+        is_passed = judgement.verdict.value == "accepts"
+        lead = line(Span(f"{sign} {words}", style)) if is_passed else (*head, Span(f"  {words}", "muted"))
+        return PreflightNote(lead, ((words, "muted"),))
     found = judgement.finding
     answer = refusal_of(found, trial.contract)
     text = [(found.message, "")]

@@ -19,11 +19,14 @@ PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 GAP = "  "
 """Between two hints of the footer."""
 
-WAYS_OUT = ("back", "cancel", "quit")
-"""Words of the keys that leave a screen: the footer always has room for them."""
+WAYS_OUT = ("back", "cancel", "quit", "help")
+"""Words of the keys that leave a screen or explain it: the footer always has room for them."""
 
 ROOMY = 60
 """Columns of a list that has room for a name, a verdict and a reason in each row."""
+
+LEAST_LETTERS, FEW_LETTERS = 2, 4
+"""Letters of a name that is cut, at least; those of the focused one, at least."""
 
 ENOUGH = 1000
 """Columns that hold the names of all panes."""
@@ -61,14 +64,24 @@ def tab_at(column: int, panes: Panes = PANES, focused: str = "", width: int = EN
 
 
 def _tabs(focused: str, panes: Panes, width: int) -> list[tuple[str, str]]:
-    """Id and text of each tab; where there is no room for all names only the focused one and its next have one."""
-    full = [(name, f" {digit} {words} ") for digit, (name, words) in enumerate(panes, 1)]
-    tabs = [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
-    at = next((n for n, (name, _) in enumerate(panes) if name == focused), 0)
-    for n in sorted(range(len(full)), key=lambda n: abs(2 * (n - at) - 1)):
-        longer = [*tabs[:n], full[n], *tabs[n + 1 :]]
-        if 1 + sum(len(words) for _, words in longer) <= width:
-            tabs = longer
+    """Id and text of each tab; where there is no room for all names, all are cut alike, the focused one last."""
+    longest = max(len(words) for _, words in panes)
+    for letters in (*range(longest, LEAST_LETTERS - 1, -1), 0):
+        tabs = _cut_tabs(focused, panes, letters)
+        if 1 + sum(len(words) for _, words in tabs) <= width:
+            break
+    return tabs
+
+
+def _cut_tabs(focused: str, panes: Panes, letters: int) -> list[tuple[str, str]]:
+    """The tabs with so many letters of each name; with few, also with less space between them."""
+    tabs = list[tuple[str, str]]()
+    for digit, (name, words) in enumerate(panes, 1):
+        before = " " if letters > FEW_LETTERS or (tabs and tabs[-1][0] == focused) else ""
+        if name == focused:
+            tabs.append((name, f" {digit} {words[: max(letters, FEW_LETTERS)]} "))
+        else:
+            tabs.append((name, f"{before}{digit} {words[:letters]}".rstrip() + " "))
     return tabs
 
 

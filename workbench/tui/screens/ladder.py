@@ -63,7 +63,8 @@ class RungsPane(LineView):
         above = len(self._problems)
         if item < above:
             return wrap(self._problems[item][1], width, indent=4)
-        return argument_steps.rung_body(self.rungs[item - above], width)
+        number = item - above
+        return [] if argument_steps.is_told_next(self.rungs, number) else argument_steps.rung_body(self.rungs[number], width)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")

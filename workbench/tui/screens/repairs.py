@@ -64,7 +64,6 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one("#keys", KeyBar).show_keys(keys.REPAIRS)
         self._show()
         self.changes.focus()
 
@@ -99,17 +98,25 @@ class RepairsScreen(Screen["RepairOffer | None"]):
                 pane.why = LOOKING
                 pane.title(line(word))
             self._entitle()
+            self._show_keys()
             return
         offer = self.offered[self.number]
         compared = RequestComparison(self.finding.exchange, self.finding.exchange, offer.difference)
         self.places = Places(offer.difference)
         self._entitle()
+        self._show_keys()
         for pane in (self.changes, self.hunks):
             pane.show(compared, self.places)
             if offer.headers:
                 pane.why = "; ".join(offer.headers)
         self.changes.title(line(f" Meaning · {count(len(self.changes.changes), 'change')} "))
         self.hunks.title(line(f" Bytes · {count(len(offer.difference.hunks), 'range')} "))
+
+    def _show_keys(self) -> None:
+        """Show the keys; those to other repairs only if there are others."""
+        idle = ("repairs.apply", *(("repairs.next", "repairs.previous") if len(self.offered) < 2 else ()))
+        rows = [key for key in keys.REPAIRS if key.id not in idle]
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_REPAIR, *rows])
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.changes and self.places:

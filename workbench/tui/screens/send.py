@@ -192,7 +192,8 @@ class SendScreen(Screen[bool]):
         text = (prepared.own if is_own else prepared.trial.decoded).request_text
         if text != self._in_body:
             spans = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
-            self.body.show(text, (StyledSpans("doubtful", spans),) if is_own else (), "the request has no body")
+            marks = StyledSpans("doubtful", spans) if is_own else StyledSpans("related", prepared.edits)
+            self.body.show(text, (marks,), "the request has no body")
             self._in_body = text
         which = (
             f"{prepared.own.protocol or 'raw'}, original"
@@ -201,6 +202,8 @@ class SendScreen(Screen[bool]):
         )
         self.body.title(line(f" Request · {which} · {size(len(text))} "))
         self.body.mark_range(fact.spans if fact else ())
+        if prepared.edits and not (fact and fact.spans):
+            self.body.reveal(prepared.edits[0][0])
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.facts:
