@@ -8,7 +8,7 @@ from functools import lru_cache
 SIGNS: Mapping[str, str] = dict(
     zip(
         "✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈⊞⊟›▁▂▃▅▆▇",
-        'xv.%*o@<:M#;>)|/~:--<^>v!m&?""\'\'+`-sot.@=\\|~+-"_.-=+@',
+        'xY.%*o@<:M#;>)|/~:--<^>v!m&?""\'\'+`-sot.@=\\|~+-"_.-=+@',
         strict=True,
     )
 )

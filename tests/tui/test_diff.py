@@ -96,7 +96,7 @@ def test_a_new_turn_is_no_change_of_the_history() -> None:
     grown = compare(body("a"), body("a", "b", "c"))
     assert "history kept; 2 messages" in plain(diff.verdict(grown))
     cut = compare(body("a", "b"), body("b", "c"))
-    assert "earlier messages" in plain(diff.verdict(cut))
+    assert "to the earlier request" in plain(diff.verdict(cut))
     assert "sent again unchanged" in plain(diff.verdict(compare(body("a"), body("a"))))
     spaced = body("a").replace(b": ", b":")
     assert "same meaning, different bytes" in plain(diff.verdict(compare(body("a"), spaced)))

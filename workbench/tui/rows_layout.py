@@ -2,8 +2,8 @@
 
 A pane takes the rows of its lines. What it leaves goes to the panes that are cut; where none is, the panes close ranks
 at the top. Only where not all fit, the heights of the style sheet decide: a pane of automatic height takes at most its
-``max-height``, and the ``fr`` of the others are their shares. A pane of ``0fr`` is shown only in rows that no other pane
-needs.
+``max-height``, and the ``fr`` of the others are their shares. A pane of ``0fr`` is shown only in rows that no other
+pane needs.
 """
 
 from __future__ import annotations

@@ -76,7 +76,9 @@ REQUEST_SIGNS: Signs = MappingProxyType(
 )
 """Verdict of a contract on a request → sign and style."""
 
-SCHEMA_SIGNS: Signs = MappingProxyType({"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗", "error")})
+SCHEMA_SIGNS: Signs = MappingProxyType(
+    {"accepted": ("✓", "ok"), "changed": ("~", "warning"), "refused": ("✗", "error")}
+)
 """Verdict on the schema of a tool → sign and style."""
 
 PROBE_SIGNS: Signs = MappingProxyType(

@@ -36,9 +36,9 @@ def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in(
     work, root, first, sent, second = workspace()
     rows = branches.rows(work, 0)
     assert [(row.node, row.stem) for row in rows] == [(root, ""), (first, "├─ "), (sent, "│  └─ "), (second, "└─ ")]
-    title, where = (plain(each) for each in branches.headline(1, rows, sent.id))
-    assert "2 edits · 1 send" in title and "current: sent to sim:openai → 200" in where
-    assert "no edits yet" in plain(branches.headline(1, rows[:1], root.id)[1])
+    (title,) = (plain(each) for each in branches.headline(1, rows))
+    assert "2 edits · 1 send" in title
+    assert "no edits yet" in plain(branches.headline(1, rows[:1])[1])
 
 
 def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_comes_of_one() -> None:
@@ -53,10 +53,10 @@ def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_come
     fold = folded[1]
     assert len(folded) == before + 2 and len(fold.trials) == 5
     assert "⊞ what if: 2 variants, 1 of 3 responses accepted" in plain(branches.trials_line(fold, is_open=False))
-    assert "2 edits · 1 send · 3 sent by what-if" in plain(branches.headline(1, folded, root.id)[0])
+    assert "2 edits · 1 send · 3 sent by what-if" in plain(branches.headline(1, folded)[0])
     opened = branches.rows(work, 0, {root.id})
     assert opened[1] == fold and {row.node.id for row in opened[2:7]} == {node.id for node in fold.trials}
-    assert branches.headline(1, opened, root.id)[0] == branches.headline(1, folded, root.id)[0]
+    assert branches.headline(1, opened, root.id)[0] == branches.headline(1, folded)[0]
     further = work.commit(tried[0], with_body(request, b"1"), "further")
     rows = branches.rows(work, 0)
     assert len(rows[1].trials) == 3 and [row.node for row in rows if row.node in (tried[0], further)] == [

@@ -27,7 +27,7 @@ def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[s
         ([], "nothing to compare"),
         ([ComparedTurn(0, 1)], "= identical, byte for byte"),
         ([ComparedTurn(0, 1), ComparedTurn(2, 3, (ORDER,))], "= first divergence: key order · same meaning"),
-        ([ComparedTurn(0, 1, (DROPPED, ORDER))], "≠ first divergence: field dropped · request /a, byte 12"),
+        ([ComparedTurn(0, 1, (DROPPED, ORDER))], "≠ first divergence: dropped · request /a, byte 12"),
         ([ComparedTurn(0, 1), ComparedTurn(4, None)], "≠ first divergence: exchange 5 is only in client"),
         ([ComparedTurn(None, 4)], "≠ first divergence: exchange 5 is only in upstream"),
     ],
@@ -44,7 +44,7 @@ def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> Non
     turns = [ComparedTurn(0, 1, (ORDER, header)), ComparedTurn(2, 3, (ORDER, DROPPED))]
     _, first, meant = (plain(told).strip() for told in comparing.headline(HOPS, turns, is_over=True))
     assert first.startswith("≠ first divergence: key order")
-    assert meant == "≠ first change of meaning: field dropped · exchanges 3 – 4, request /a, byte 12"
+    assert meant == "≠ first change of meaning: dropped · exchanges 3 – 4, request /a, byte 12"
     assert "header dropped" in plain(comparing.headline(HOPS, turns[:1], is_over=True)[2])
 
 
@@ -59,7 +59,7 @@ def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     ]
     answer = Damage(DamageKind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
     assert "byte 12 in client, 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
-    assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 attempts"
+    assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  dropped · 2 attempts"
 
 
 def test_every_change_has_its_place_on_both_sides() -> None:

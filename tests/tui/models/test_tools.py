@@ -65,7 +65,7 @@ def test_every_dialect_has_its_lines(schema: object) -> None:
     for contract, dialect in schema_check.dialects():
         found = schema_check.judge("run", schema, contract, dialect)
         line = plain(tools.dialect_line(found, 100, is_here=False))
-        assert dialect.name in line and found.verdict in line
+        assert dialect.name in line and found.verdict.removesuffix("d") in line
         assert tools.verdict_words(found).startswith("accepted" if found.verdict == "accepted" else "refused")
         for row in tools.rows_of(found, {}):
             assert tools.body(row, 40) is not None

@@ -64,7 +64,7 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
         screen = await comparing(driver)
         assert [(turn.before, turn.after) for turn in screen.comparison.turns] == [(0, 1), (2, 3), (4, None)]
         text = driver.text
-        assert "before → behind" in text and "≠ first divergence: field dropped" in text
+        assert "before → behind" in text and "≠ first divergence: dropped" in text
         assert "= 1 – 2  identical" in text and "exchange 5 is only in before" in text
         assert screen.damage and (screen.damage.kind, screen.damage.at) == ("field dropped", "/top_k")
         lit = screen.beside.places[screen.beside.cursor]

@@ -175,13 +175,18 @@ def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dama
     old, new = (d.response.error if d.response else None for d in (upstream, client))
     message_change = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
     words = message_change or (
-        "it was not an error before"
+        _became_error(upstream, client)
         if not _is_error(upstream)
         else "the error has a different structure"
         if old and new
         else "the error has a different body"
     )
     yield replace(found[0], kind=DamageKind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
+
+
+def _became_error(upstream: DecodedExchange, client: DecodedExchange) -> str:
+    old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (upstream, client))
+    return f"a response of status {old} became an error of status {new}"
 
 
 def _is_error(decoded: DecodedExchange) -> bool:

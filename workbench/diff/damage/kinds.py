@@ -68,6 +68,9 @@ class DamageKind(StrEnum):
 
 
 _WORDS: Mapping[str, str] = {
+    "field dropped": "dropped",
+    "field added": "added",
+    "error rewritten": "error changed",
     "text cut": "text truncated",
     "JSON in a text written anew": "JSON in a text rewritten",
     "spelled anew": "rewritten",

@@ -227,10 +227,7 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
         else "",
         source=line(finding.source),
         excerpt=_excerpt(inspector, finding),
-        repairs=tuple(
-            RepairText(line(r.title), verification(r), _changes(r.edits))
-            for r in finding.repairs
-        ),
+        repairs=tuple(RepairText(line(r.title), verification(r), _changes(r.edits)) for r in finding.repairs),
     )
 
 

@@ -19,6 +19,9 @@ DEEPEST = 15
 LABEL = 11
 """Cells of a verdict or status."""
 
+STEM = 6 + LABEL
+"""Cells before the connectors of the tree."""
+
 
 class Branch(NamedTuple):
     """A row of the tree: a node, or all trials of a node as a group.
@@ -77,8 +80,8 @@ def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[B
     return [*([Branch(row.node, trials=whole)] if whole else ()), *branches]
 
 
-def headline(number: int, branches: Sequence[Branch], here: str) -> list[Line]:
-    """Number of the exchange, counts of edits and sends, and the current node."""
+def headline(number: int, branches: Sequence[Branch]) -> list[Line]:
+    """Number of the exchange, and counts of edits and sends."""
     folded = {node.id: node for b in branches for node in b.trials}
     nodes = [b.node for b in branches if not b.trials and b.node.id not in folded]
     sends = sum(node.is_sent for node in nodes)
@@ -89,10 +92,7 @@ def headline(number: int, branches: Sequence[Branch], here: str) -> list[Line]:
         Span(f" Branches of request {number}", "strong"),
         Span(f"   {' · '.join(facts)}" if branches else "", "muted"),
     )
-    if len(branches) == 1:
-        return [first, line(Span(" no edits yet · enter: edit the request", "muted"))]
-    node = next((node for node in nodes if node.id == here), None)
-    return [first, line(Span(" current: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]
+    return [first, line(Span(" no edits yet · enter: edit the request", "muted"))] if len(branches) == 1 else [first]
 
 
 def trials_line(branch: Branch, *, is_open: bool) -> Line:
@@ -102,7 +102,7 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     variants = sum(not node.is_sent for node in branch.trials)
     counts = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'response')} accepted"
     return line(
-        "  ",
+        Span("", "", STEM),
         Span(branch.stem, "muted"),
         Span(f"{'⊟' if is_open else '⊞'} what if: ", "accent strong"),
         counts,
@@ -121,9 +121,9 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
     node = branch.node
     return line(
         Span("* " if is_marked else "  ", "warning strong"),
-        Span(branch.stem, "muted"),
         Span("● " if is_here else "○ ", "accent strong" if is_here else "muted"),
         *_verdict_line(node, verdict),
+        Span(branch.stem, "muted"),
         Span(f"{node.name}  " if node.name else "", "accent strong"),
         Span(node.title.removesuffix(f" → {_status(node)}"), "strong" if is_here else ""),
         Span(f"  {moment(node)}", "muted"),

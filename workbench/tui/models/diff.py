@@ -79,7 +79,7 @@ def verdict(difference: Difference) -> Line:
     if {c.kind for c in earlier} == {ItemChangeKind.RESPELLED}:
         words = f"= same meaning, different bytes from byte {difference.first:,} on"
         return line(Span(words, "info"), Span(share, "muted"))
-    words = f"~ {count(len(earlier), 'change')} in the earlier messages · first at byte {difference.first:,}"
+    words = f"~ {count(len(earlier), 'change')} to the earlier request · first at byte {difference.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))
 
 

@@ -141,6 +141,8 @@ def _reasoning_text(reasoning: Reasoning, text: Line) -> Line:
         return line(Span("not readable (encrypted)", "muted"))
     if not reasoning.text and reasoning.signature:
         return line(Span(f"signature, {count(len(reasoning.signature), 'character')}", "muted"))
+    if reasoning.text is None:
+        return line(Span("without text", "muted"))
     return _EMPTY if reasoning.text == "" else text
 
 

@@ -185,8 +185,8 @@ def plain_bar(share: float, width: int, style: str) -> Line:
 def legend(view: str, width: int) -> list[Line]:
     """Legend of the segments of a bar, on as many lines as it needs."""
     if view == "tokens":
-        pieces = [line(Span(f" {part.sign}", part.style), Span(f" {part.name}")) for part in PARTS]
-        cached = f" {CACHED} cached before" if width >= LEAST_SPACED else f" {CACHED} cached"
+        pieces = [line(Span(f"  {part.sign}", part.style), Span(f" {part.name}")) for part in PARTS]
+        cached = f"  {CACHED} cached up to here" if width >= LEAST_SPACED else f"  {CACHED} cached"
         return _fill([*pieces, line(Span(cached, "strong"))], width)
     if view == "cost":
         return [line(Span(" cost at list price; tokens of prompt and output", "muted"))]
@@ -211,12 +211,13 @@ class ChartScale(NamedTuple):
     Attributes:
         most: value of the longest bar.
         label: columns of the labels.
-        has_cache: there is a column for cached tokens.
+        has_cache, has_output: there is a column for cached, and for output tokens.
     """
 
     most: float = 0.0
     label: int = LABEL
     has_cache: bool = False
+    has_output: bool = True
 
 
 def scale_of(items: Sequence[ChartRow], view: str, width: int) -> ChartScale:
@@ -225,7 +226,9 @@ def scale_of(items: Sequence[ChartRow], view: str, width: int) -> ChartScale:
     is_session = any(item.turn is not None for item in items)
     turn = SIDE if any(item.is_side for item in items) else TURN
     has_cache = width >= ROOMY and any(item.cached for item in items)
-    return ChartScale(max(values, default=0.0), turn if is_session else min(LABEL, width // 2), has_cache)
+    return ChartScale(
+        max(values, default=0.0), turn if is_session else min(LABEL, width // 2), has_cache, width >= ROOMY
+    )
 
 
 def head(view: str, is_session: bool, scale: ChartScale) -> Line:
@@ -260,7 +263,7 @@ def _token_row(item: ChartRow, scale: ChartScale, width: int) -> Line:
 
 def _numbers(prompt: str, cached: str, output: str, scale: ChartScale) -> str:
     """Numbers of a row in their columns."""
-    return f"{prompt:>8}{f'{cached:>9}' if scale.has_cache else ''}{output:>8}  "
+    return f"{prompt:>8}{f'{cached:>9}' if scale.has_cache else ''}{f'{output:>8}' if scale.has_output else ''}  "
 
 
 def _cost_row(item: ChartRow, scale: ChartScale, width: int) -> Line:

@@ -102,7 +102,9 @@ def facts(search_progress: SearchProgress | None, why: str, *, is_stopped: bool)
     if search_progress is None:
         return line(Span("reading the request …", "muted"))
     result = search_progress.result
-    asked = f"{search_progress.calls} of {count(search_progress.budget, 'call')}, {count(result.checks, 'local check')}"
+    asked = (
+        f"{search_progress.calls} of {count(search_progress.budget, 'request')}, {count(result.checks, 'local check')}"
+    )
     if search_progress.is_over and result.failure is None:
         return line(
             Span(f"{result.note or 'the request does not fail'} · ", "ok"),

@@ -35,7 +35,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "lost": ("! lost", "warning", "the target protocol cannot express this"),
     "renamed": ("= renamed", "info", "an id that was renamed for the target"),
     "taken": ("✓ accepted", "ok", "accepted unchanged"),
-    "changed": ("○ changed", "info", "refused as sent, accepted after a change"),
+    "changed": ("~ needs change", "warning", "refused as sent, accepted after a change"),
     "ignored": ("! ignored", "warning", "accepted, but not enforced"),
     "edit": ("~ change", "warning", "changed: the value before and after"),
     "check": ("= check", "info", "arguments that you still have to check locally"),

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.diff import compare
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import ROOMY
 from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, link_addresses, plain, size, wrap
+from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
@@ -25,6 +27,9 @@ VERDICTS = {
 MOST = 4 * 80
 """Lines of a schema or check that one row may take."""
 
+
+BRIEF_VERDICTS = {"changed": "change"}
+"""Verdicts in a list, where the stable value is not plain."""
 
 ORDER = ("refused", "changed", "accepted")
 """Verdicts of dialects, the worst first."""
@@ -132,7 +137,7 @@ def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> L
         Span(f"{sign} ", style),
         Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
         " ",
-        *([Span(f"{judged_schema.verdict} ", style, 9)] if is_roomy else []),
+        *([Span(f"{BRIEF_VERDICTS.get(judged_schema.verdict, judged_schema.verdict)} ", style, 9)] if is_roomy else []),
         Span("this request's contract" if is_here and not reason else "", "accent"),
         Span(reason, "muted"),
     )
@@ -269,6 +274,12 @@ def _short(value: JsonValue) -> str:
 def declared_title(judgement: ToolJudgement) -> Line:
     """Title of the declared schema."""
     return line(f" Declared · {size(len(judgement.body))} ") if judgement.body else line(" Declared ")
+
+
+def new_ranges(declared: bytes, lowered: bytes) -> tuple[Range, ...]:
+    """Ranges of a lowered schema that the declared one does not have, however that is spelled."""
+    plain_form = dumps(loads(declared)) if declared else b""
+    return tuple(hunk.after for hunk in compare(plain_form, lowered).hunks)
 
 
 def lowered_title(judged_schema: JudgedSchema, lowered: bytes, declared: bytes) -> Line:

@@ -131,7 +131,7 @@ class BranchesScreen(Screen[bool]):
 
     def _show_tree(self) -> None:
         self.tree_list.show(len(self.branches), self._line, "reading …")
-        self.query_one("#headline", Bar).show(branches.headline(self.index + 1, self.branches, self.current_id))
+        self.query_one("#headline", Bar).show(branches.headline(self.index + 1, self.branches))
 
     def _line(self, item: int) -> Line:
         branch = self.branches[item]

@@ -256,7 +256,7 @@ class MinimizingScreen(Screen[None]):
         nothing = "no known fix" if self.is_over else EditsPane.why
         self.edits.show(seen.edits, self.target.name, nothing)
         found = f" · {len(seen.edits)}" if seen.edits else ""
-        self.edits.title(line(f" Fixes{found} "))
+        self.edits.title(line(f" Fixes of the original{found} "))
 
     def _lay_out(self, pane: BodyPane, body: bytes, fault: tuple[tuple[int, int], ...]) -> None:
         """Show a body at its fault, unless it is shown already."""

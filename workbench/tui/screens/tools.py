@@ -242,7 +242,7 @@ class ToolsScreen(WorklistScreen):
             lowered = dumps(judged.lowered.schema)
             faults = tuple(sorted({span for row in judgement.rows[number] for span in row.spans if row.is_keyword}))
             self.before.show(judgement.body, (StyledSpans("doubtful", faults),))
-            self.after.show(lowered)
+            self.after.show(lowered, (StyledSpans("related", tools.new_ranges(judgement.body, lowered)),))
             self.before.title(tools.declared_title(judgement))
             self.after.title(tools.lowered_title(judged, lowered, judgement.body))
         row = self.details.here()
