@@ -62,7 +62,7 @@ def _firm_rows(space: int, needs: Sequence[RowNeed]) -> list[int]:
     is_enough = sum(need.rows for need in needs) <= space
     rows = [min(need.rows if need.share or is_enough else min(need.rows, need.most), max(0, space)) for need in needs]
     left = space - sum(height for height, need in zip(rows, needs, strict=True) if not need.share)
-    rows = _shared(left, rows, needs)
+    rows = _rows_by_share(left, rows, needs)
     for n, need in enumerate(needs):  # what no share needs
         rows[n] += max(0, min(need.rows - rows[n], space - sum(rows)))
     while sum(rows) > max(0, space):
@@ -70,14 +70,14 @@ def _firm_rows(space: int, needs: Sequence[RowNeed]) -> list[int]:
     return rows
 
 
-def _shared(space: int, wanted: list[int], needs: Sequence[RowNeed]) -> list[int]:
+def _rows_by_share(space: int, most: list[int], needs: Sequence[RowNeed]) -> list[int]:
     """The rows of the panes with a share: what one does not need is for the others."""
-    rows, unserved = [*wanted], {n: need.share for n, need in enumerate(needs) if need.share}
-    while unserved:
-        unit = max(0, space) / sum(unserved.values())
-        served = [n for n, share in unserved.items() if wanted[n] <= share * unit] or [*unserved][:1]
-        for n in served:
-            rows[n] = min(wanted[n], round(unserved.pop(n) * unit))
+    rows, open_shares = [*most], {n: need.share for n, need in enumerate(needs) if need.share}
+    while open_shares:
+        unit = max(0, space) / sum(open_shares.values())
+        easy = [n for n, share in open_shares.items() if most[n] <= share * unit] or [*open_shares][:1]
+        for n in easy:
+            rows[n] = min(most[n], round(open_shares.pop(n) * unit))
             space -= rows[n]
     return rows
 
@@ -93,16 +93,16 @@ class RowsLayout(VerticalLayout):
         if not greedy or not size.height:
             return placements  # how many rows would do is asked
         panes = [n for n, each in enumerate(placements) if _is_pane(each.widget)]
-        fixed = sum(each.region.height for n, each in enumerate(placements) if n not in panes)
-        space = size.height - fixed
+        other_rows = sum(each.region.height for n, each in enumerate(placements) if n not in panes)
+        space = size.height - other_rows
         needs = [_need(placements[n].widget, space, size) for n in panes]
         heights = dict(zip(panes, rows_by_need(space, needs), strict=True))
         y = 0
         for n, each in enumerate(placements):
             region = each.region
-            placed = region._replace(y=y, height=max(0, heights.get(n, region.height)))
-            placements[n] = each._replace(region=placed)
-            y += placed.height
+            moved_region = region._replace(y=y, height=max(0, heights.get(n, region.height)))
+            placements[n] = each._replace(region=moved_region)
+            y += moved_region.height
         return placements
 
 
@@ -131,12 +131,12 @@ def _rows(widget: Widget, space: int) -> tuple[int, int]:
         return int(height.value), 0
     if isinstance(widget, LineView):
         return _lines(widget, space) + widget.gutter.height, 0
-    shown = [_need(child, space, Size(0, space)) for child in widget.children if child.display]
-    if not shown:
+    child_needs = [_need(child, space, Size(0, space)) for child in widget.children if child.display]
+    if not child_needs:
         return _least(widget), 0
     if isinstance(widget.layout, HorizontalLayout):
-        return max(need.rows for need in shown) + widget.gutter.height, 0
-    return sum(need.rows for need in shown) + widget.gutter.height, sum(need.spare for need in shown)
+        return max(need.rows for need in child_needs) + widget.gutter.height, 0
+    return sum(need.rows for need in child_needs) + widget.gutter.height, sum(need.spare for need in child_needs)
 
 
 def _least(widget: Widget) -> int:

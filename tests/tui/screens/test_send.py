@@ -80,7 +80,7 @@ def paste(driver: Driver, target: str) -> None:
 async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) -> None:
     async with showing(samples.example(samples.LOST_RESULT), size) as driver:
         await before_sending(driver)
-        text = driver.text
+        text = " ".join(driver.text.split())
         assert "anthropic refuses" in text and "closure.missing-result" in text
         assert "simulated" in text and "tools are never run" in text
         assert "tools are never run" in text

@@ -276,7 +276,7 @@ def reload_in_new_size(view: LineView) -> None:
 
 
 def lay_out_around(view: LineView) -> None:
-    """Lay out the containers of a list anew, whose heights may follow its lines."""
+    """Lay out the containers of a list again, whose heights may follow its lines."""
     view.refresh(layout=True)
     for around in view.ancestors:
         if isinstance(around, Widget) and around is not view.screen:
