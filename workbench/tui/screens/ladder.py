@@ -64,7 +64,9 @@ class RungsPane(LineView):
         if item < above:
             return wrap(self._problems[item][1], width, indent=4)
         number = item - above
-        return [] if argument_steps.is_told_next(self.rungs, number) else argument_steps.rung_body(self.rungs[number], width)
+        if argument_steps.is_told_next(self.rungs, number):
+            return []
+        return argument_steps.rung_body(self.rungs[number], width)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")
