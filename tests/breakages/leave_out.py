@@ -22,7 +22,7 @@ from tests import breakages
 from tests.breakages import Entry, scoring
 from workbench.contracts import Relation
 from workbench.rules import relations
-from workbench.rules._context import RuleContext
+from workbench.rules._shared.context import RuleContext
 
 PROFILES = Path(__file__).resolve().parent.parent.parent / "profiles"
 OUTCOMES = {"hit": "named", "rule": "near", "near": "near", "miss": "silent", "error": "silent"}

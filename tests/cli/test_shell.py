@@ -167,5 +167,5 @@ def test_a_check_of_one_body_imports_what_it_needs(tmp_path: Path) -> None:
         "wire",
     }
     assert not loaded & NOT_FOR_ONE_BODY
-    unwanted = ("workbench.wire.session.sqlite", "workbench.rules._hop_damage", "workbench.rules.mcp")
+    unwanted = ("workbench.wire.session.sqlite", "workbench.rules._shared.hop_damage", "workbench.rules.mcp")
     assert not {name for name in loaded if name.startswith(unwanted)}

@@ -19,7 +19,7 @@ from workbench.convert.convert import convert
 from workbench.diff.comparison import compare_exchanges
 from workbench.errors import WorkbenchError
 from workbench.protocols.decode import DecodedExchange
-from workbench.rules._prefix import first_break
+from workbench.rules._shared.prefix import first_break
 from workbench.rules.inspection import Inspector
 from workbench.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse

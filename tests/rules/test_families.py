@@ -11,7 +11,7 @@ from tests.conftest import SHARED
 from workbench import plugins, rules
 from workbench.config import resources
 from workbench.formats import importers
-from workbench.rules import _families
+from workbench.rules._shared import families
 from workbench.wire.session import MemorySession
 
 FILES = [
@@ -22,10 +22,10 @@ FILES = [
 
 def test_the_table_knows_which_family_has_which_function() -> None:
     for name in plugins.built_in("workbench.rules"):
-        module = _families.family(name)
+        module = families.family(name)
         has = {function for function in ("check", "review") if hasattr(module, function)}
-        assert has == {function for function in ("check", "review") if name in _families.families_with(function)}, name
-    assert set(_families._NEEDS) < set(plugins.built_in("workbench.rules"))
+        assert has == {function for function in ("check", "review") if name in families.families_with(function)}, name
+    assert set(families._NEEDS) < set(plugins.built_in("workbench.rules"))
 
 
 def test_no_family_finds_anything_where_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,4 +37,4 @@ def test_no_family_finds_anything_where_it_is_not_asked(monkeypatch: pytest.Monk
             alone = [replace(session.exchange(n), response=None) for n in range(min(len(session), 2))]
             rules.Inspector(MemorySession("requests alone", tuple(alone))).run()
             session.close()
-    assert left_out == set(_families._NEEDS)
+    assert left_out == set(families._NEEDS)

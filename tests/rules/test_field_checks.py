@@ -11,8 +11,8 @@ import pytest
 from workbench.chain import Conversation
 from workbench.contracts import Contract, Finding, Severity, loading
 from workbench.protocols import DecodedExchange, KnownMessages
-from workbench.rules._body import fact_of_fields, reads_fields
-from workbench.rules._context import Rule, RuleContext
+from workbench.rules._shared.body_values import fact_of_fields, reads_fields
+from workbench.rules._shared.context import Rule, RuleContext
 from workbench.wire import Body, Exchange, Headers, HttpRequest
 
 URL = "https://api.anthropic.com/v1/messages"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.lasting_faults import FAULTS, conversation
-from workbench.rules._shared_results import SharedResults
+from workbench.rules._shared.shared_results import SharedResults
 from workbench.rules.inspection import Inspector
 
 

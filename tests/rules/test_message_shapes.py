@@ -16,7 +16,8 @@ from workbench.ir import JsonValue
 from workbench.protocols.grammars import grammar_of
 from workbench.protocols.history import RepeatedMessage
 from workbench.protocols.message_shapes import SOME_TEXT, shape_of, shape_of_value
-from workbench.rules import _relation_values, gateway, grammar, reasoning_place, soft_contract
+from workbench.rules import gateway, grammar, reasoning_place, soft_contract
+from workbench.rules._shared import relation_values
 from workbench.wire import WholeText
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -81,11 +82,11 @@ def placed(value: JsonValue) -> RepeatedMessage:
     return RepeatedMessage(role if isinstance(role, str) else "", (), text=json.dumps(value).encode())
 
 
-def questions(protocol: str) -> Iterator[_relation_values.OnMessages]:
+def questions(protocol: str) -> Iterator[relation_values.OnMessages]:
     for name in loading.names():
         if protocol in loading.protocols(name):
             contract = soft_contract(loading.get(name, protocol=protocol))
-            yield from _relation_values.by_list(contract).on_messages.values()
+            yield from relation_values.by_list(contract).on_messages.values()
 
 
 @pytest.mark.parametrize("protocol", MESSAGES)
@@ -105,8 +106,8 @@ def test_relations_find_the_same_with_and_without_shapes() -> None:
     for protocol, value in ((name, value) for name in MESSAGES for value in variants(name, 150)):
         message = placed(value)
         for group in asked[protocol]:
-            numbers = _relation_values._may_hit(shape_of(message), group)
-            told = {n: found for n in numbers if (found := _relation_values._hits(message, group.questions[n]))}
+            numbers = relation_values._may_hit(shape_of(message), group)
+            told = {n: found for n in numbers if (found := relation_values._hits(message, group.questions[n]))}
             alone = {n: q.values(value) if q.is_for(message) else () for n, q in enumerate(group.questions)}
             assert told == {n: found for n, found in alone.items() if found}, value
             hits += len(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import Opaque, Text, ToolResultIR
-from workbench.rules._outcomes import ResultOutcome, classify, without_echoes
+from workbench.rules._shared.outcomes import ResultOutcome, classify, without_echoes
 
 FAILED, NOT_FOUND, EMPTY, NORMAL = (
     ResultOutcome[name] for name in ("FAILED", "NOT_FOUND", "EMPTY", "NORMAL")

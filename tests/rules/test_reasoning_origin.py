@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.rules._reasoning import is_placeholder
+from workbench.rules._shared.reasoning import is_placeholder
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession

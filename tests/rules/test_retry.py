@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.rules.conftest import brief
 from workbench.ir import Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.rules._outcomes import FAILURE, has_failed
-from workbench.rules._repeats import has_effect
+from workbench.rules._shared.outcomes import FAILURE, has_failed
+from workbench.rules._shared.repeats import has_effect
 
 GO = {"role": "user", "content": "go"}
 LOOP, TWICE = "retry.loop", "retry.duplicate-side-effect"

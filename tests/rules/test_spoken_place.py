@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbench.protocols.decode import DecodedExchange
-from workbench.rules._place_in_error_text import says_name, split_words, spoken_place
+from workbench.rules._shared.place_in_error_text import says_name, split_words, spoken_place
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 GEMINI = {

@@ -3,9 +3,10 @@
 In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange. A
 family has one or more files. Each has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which runs after all checks and may change their findings. The page of each rule is
-``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are what families share. Not families:
-``inspection``, the entry for a session; ``schema_check``, one schema against every contract; and ``metrics``, what
-sessions count and cost. It may import the core and the rooms up to ``diff``.
+``contracts/rule_pages/SLUG.yaml``. The folder ``_shared`` has what families share: the context of a check, findings
+that are carried on, refusals, histories, wording. Not families: ``inspection``, the entry for a session;
+``schema_check``, one schema against every contract; and ``metrics``, what sessions count and cost. It may import the
+core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
 from workbench.lazy_dataclass import replace
-from workbench.rules._acceptance import Acceptances, accepted_by
-from workbench.rules._carried_findings import FindingsOfRows
-from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._cut_values import without_cut_values
-from workbench.rules._families import every_rule, families_for, family, find_rule
-from workbench.rules._lasting_findings import in_order, of_messages
-from workbench.rules._origin import Origins
-from workbench.rules._refusal_explanation import is_accounted_for
-from workbench.rules._shared_results import SharedResults
+from workbench.rules._shared.acceptance import Acceptances, accepted_by
+from workbench.rules._shared.carried_findings import FindingsOfRows
+from workbench.rules._shared.causes import Causes, ContradictedFact, by_cause, contradicted_facts
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.cut_values import without_cut_values
+from workbench.rules._shared.families import every_rule, families_for, family, find_rule
+from workbench.rules._shared.lasting_findings import in_order, of_messages
+from workbench.rules._shared.origin import Origins
+from workbench.rules._shared.refusal_explanation import is_accounted_for
+from workbench.rules._shared.shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 from workbench.rules.common_defaults import soft_contract
 
@@ -59,12 +60,12 @@ if TYPE_CHECKING:
     from workbench.contracts import error_texts as errortext
     from workbench.contracts import pages
     from workbench.rules import schema_check
-    from workbench.rules._body import reads_fields
-    from workbench.rules._failure_place import place_of_text
-    from workbench.rules._families import families
-    from workbench.rules._outcomes import PENDING_WORDS
+    from workbench.rules._shared.body_values import reads_fields
+    from workbench.rules._shared.failure_place import place_of_text
+    from workbench.rules._shared.families import families
+    from workbench.rules._shared.outcomes import PENDING_WORDS
+    from workbench.rules._shared.wording import as_warning, by_term, quote
     from workbench.rules._single_exchange import decode_alone, judge_alone
-    from workbench.rules._wording import as_warning, by_term, quote
     from workbench.rules.inspection import (
         PENDING_RULE,
         CheckedVariant,

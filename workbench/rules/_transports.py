@@ -13,7 +13,7 @@ from workbench.contracts import Finding
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
-from workbench.rules._carried_findings import with_more
+from workbench.rules._shared.carried_findings import with_more
 from workbench.rules.recording import is_refused_handshake
 from workbench.rules.tool_hop.late_exchanges import is_of_tools, overtaken_row
 from workbench.undo_log import Journal

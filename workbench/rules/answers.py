@@ -11,10 +11,17 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import cause_words, error_words, place_of, places_beside, refusal_of, who_says
-from workbench.rules._families import get_rule
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import (
+    cause_words,
+    error_words,
+    place_of,
+    places_beside,
+    refusal_of,
+    who_says,
+)
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.wording import quote
 from workbench.wire import loads
 
 ANSWER_ERROR = Rule(

@@ -10,9 +10,9 @@ from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, asked_of, fact
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
 from workbench.rules.token_counts import is_limit_used_up
 from workbench.wire import dumps
 

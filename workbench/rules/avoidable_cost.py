@@ -10,11 +10,11 @@ from workbench.contracts import Contract, FaultOrigin, Finding, Severity, matche
 from workbench.ir import ModelRequest, Usage
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._body import fact_of_fields
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._nodes import ancestors
-from workbench.rules._prefix import Break, first_break
-from workbench.rules._wording import quote
+from workbench.rules._shared.body_values import fact_of_fields
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.nodes import ancestors
+from workbench.rules._shared.prefix import Break, first_break
+from workbench.rules._shared.wording import quote
 
 INFO, WARNING = Severity.INFO, Severity.WARNING
 

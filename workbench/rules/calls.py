@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, NodeRef, Opaque, ToolCallIR
 from workbench.protocols import RESPONSE, asked_of, where
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import has_stray_deltas, quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import has_stray_deltas, quote, weaker
 
 UNKNOWN_TOOL = Rule(
     "call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.", breaks=Breaks.CONVERSATION

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols import REQUEST
-from workbench.rules._body import values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._reasoning import is_off
-from workbench.rules._wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
+from workbench.rules._shared.body_values import values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.reasoning import is_off
+from workbench.rules._shared.wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
 
 WARNING = Severity.WARNING
 

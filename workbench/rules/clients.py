@@ -15,8 +15,8 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, Traits
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import CONNECTION, Framing, Origin, loads
 
 if TYPE_CHECKING:

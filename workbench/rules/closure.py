@@ -13,10 +13,10 @@ from workbench.lazy_dataclass import replace
 from workbench.limits import MOST_NAMED
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._trimming import dropped_call, dropped_result
-from workbench.rules._wording import LEGACY_ROLE, as_warning, of_role, quote, with_related
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.trimming import dropped_call, dropped_result
+from workbench.rules._shared.wording import LEGACY_ROLE, as_warning, of_role, quote, with_related
 from workbench.terms import Placement
 from workbench.wire import CONNECTION
 

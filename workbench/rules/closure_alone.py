@@ -8,9 +8,9 @@ from workbench.contracts import Finding
 from workbench.fingerprint import ANSWERING, call_digest, visible_text
 from workbench.ir import Media, Message, ModelResponse, NodeRef, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._context import RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, by_term, quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import as_unproved, by_term, quote
 from workbench.rules.closure import MISSING, NOT_FIRST
 
 RULES = ()

@@ -10,9 +10,9 @@ from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, asked_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import LEGACY_ROLE, as_unproved, enforced_exactly, quote, weaker, with_related
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import LEGACY_ROLE, as_unproved, enforced_exactly, quote, weaker, with_related
 from workbench.rules.closure import MISMATCH
 
 ID_FORMAT = Rule(

@@ -10,9 +10,9 @@ from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._nodes import item_id, item_kind
-from workbench.rules._wording import enforced_exactly, quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.nodes import item_id, item_kind
+from workbench.rules._shared.wording import enforced_exactly, quote
 from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 

@@ -26,9 +26,9 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, fact
-from workbench.rules._acceptance import accepted_by
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import family, family_of
+from workbench.rules._shared.acceptance import accepted_by
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import family, family_of
 from workbench.wire import loads
 
 RULES: tuple[Rule, ...] = ()

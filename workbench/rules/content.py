@@ -10,9 +10,9 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, NodeRef, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, enforced_exactly, from_anomalies, of_role, quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import as_unproved, enforced_exactly, from_anomalies, of_role, quote
 from workbench.rules.shapes import SHAPE
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING

@@ -9,8 +9,8 @@ from itertools import islice
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.protocols import REQUEST
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote
 
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
 

@@ -11,11 +11,11 @@ from workbench.ir import Message
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
-from workbench.rules._announced_betas import betas
-from workbench.rules._body import base, reads_fields
-from workbench.rules._context import BETA, Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, by_term, of_role, quote, weaker, with_related
+from workbench.rules._shared.announced_betas import betas
+from workbench.rules._shared.body_values import base, reads_fields
+from workbench.rules._shared.context import BETA, Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import as_unproved, by_term, of_role, quote, weaker, with_related
 from workbench.rules.relations import accepted_fields
 
 WARNING = Severity.WARNING

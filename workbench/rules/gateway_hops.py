@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from workbench.contracts import Finding
 from workbench.protocols import DecodedExchange
-from workbench.rules._context import RuleContext
-from workbench.rules._hop_rules import ALTERED, DROPPED, RESHAPED
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.hop_rules import ALTERED, DROPPED, RESHAPED
 
 RULES = (DROPPED, ALTERED, RESHAPED)
 
@@ -20,13 +20,13 @@ def check(case: RuleContext) -> Iterator[Finding]:
     outer, inner = case.hops.outer, case.hops.inner
     if outer is None and inner is None:
         return
-    from workbench.rules import _hop_damage  # and all of the comparison: few sessions have two hops
+    from workbench.rules._shared import hop_damage  # and all of the comparison: few sessions have two hops
 
     if outer is not None and not is_meant(case.decoded, outer):
-        yield from _hop_damage.check_request(case, outer)
+        yield from hop_damage.check_request(case, outer)
     is_over = inner is not None and not case.decoded.is_arriving and not inner.is_arriving
     if inner is not None and is_over and not is_meant(case.decoded, inner):
-        yield from _hop_damage.check_answer(case, inner)
+        yield from hop_damage.check_answer(case, inner)
 
 
 def is_meant(one: DecodedExchange, other: DecodedExchange) -> bool:

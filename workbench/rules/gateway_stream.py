@@ -12,8 +12,8 @@ from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.gateway_hops import is_meant
 
 BUFFERED = Rule(

@@ -26,14 +26,14 @@ from workbench.protocols import (
     shape_of,
     text_of,
 )
-from workbench.rules._acceptance import accepted_by, is_answered
-from workbench.rules._announced_betas import betas
-from workbench.rules._answer_grammar import of_answer
-from workbench.rules._body import base, fact_of_fields, fields, list_key, top
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._nodes import is_in
-from workbench.rules._wording import quote, quote_json, show_value, with_related
+from workbench.rules._shared.acceptance import accepted_by, is_answered
+from workbench.rules._shared.announced_betas import betas
+from workbench.rules._shared.answer_grammar import of_answer
+from workbench.rules._shared.body_values import base, fact_of_fields, fields, list_key, top
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.nodes import is_in
+from workbench.rules._shared.wording import quote, quote_json, show_value, with_related
 from workbench.rules.relations import accepted_fields
 from workbench.wire import CONNECTION, loads
 

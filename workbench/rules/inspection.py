@@ -22,10 +22,10 @@ from workbench.ir import NOTHING, JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
-from workbench.rules._carried_findings import FindingsOfRows, own_findings, with_more, without
-from workbench.rules._lasting_findings import KnownFindings, lane_of
-from workbench.rules._nodes import by_name
-from workbench.rules._shared_results import SharedResults
+from workbench.rules._shared.carried_findings import FindingsOfRows, own_findings, with_more, without
+from workbench.rules._shared.lasting_findings import KnownFindings, lane_of
+from workbench.rules._shared.nodes import by_name
+from workbench.rules._shared.shared_results import SharedResults
 from workbench.rules._transports import ToolServers, with_transport_findings
 from workbench.rules.grammar import is_kept
 from workbench.wire import FRAMES, Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize

@@ -10,8 +10,8 @@ from workbench.chain import CallLine, CallState
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE, last_where
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote, with_related
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
 
 WARNING = Severity.WARNING

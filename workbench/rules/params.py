@@ -9,11 +9,11 @@ from workbench.contracts import Breaks, Finding, Severity, dotted_path
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
 from workbench.protocols.common import repeated_settings
-from workbench.rules._acceptance import host_of
-from workbench.rules._body import base, fields, is_there, reads_fields, values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._reasoning import is_off
-from workbench.rules._wording import by_term, enforced_exactly, quote, show_value
+from workbench.rules._shared.acceptance import host_of
+from workbench.rules._shared.body_values import base, fields, is_there, reads_fields, values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.reasoning import is_off
+from workbench.rules._shared.wording import by_term, enforced_exactly, quote, show_value
 
 UNSUPPORTED = Rule(
     "params.unsupported",

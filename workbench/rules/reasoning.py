@@ -12,10 +12,10 @@ from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, JsonValue, Message, NodeRef, Opaque, Part, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.provenance import escape
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._nodes import item_id
-from workbench.rules._reasoning import (
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.nodes import item_id
+from workbench.rules._shared.reasoning import (
     BLOCKS,
     block_type,
     has_reasoning,
@@ -27,8 +27,8 @@ from workbench.rules._reasoning import (
     sent_reasoning,
     stand_ins,
 )
-from workbench.rules._trimming import dropped_reasoning
-from workbench.rules._wording import as_unproved, as_warning, quote, with_related
+from workbench.rules._shared.trimming import dropped_reasoning
+from workbench.rules._shared.wording import as_unproved, as_warning, quote, with_related
 from workbench.rules.reasoning_place import ORDER
 from workbench.terms import Scope
 

@@ -14,9 +14,9 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Opaque, Part
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
-from workbench.rules._body import values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import as_warning, quote, with_related
+from workbench.rules._shared.body_values import values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import as_warning, quote, with_related
 
 UNBOUND = Rule(
     "reasoning.unbound",

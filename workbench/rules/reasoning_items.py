@@ -8,11 +8,11 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._nodes import item_id, item_kind
-from workbench.rules._reasoning import is_rebuilt
-from workbench.rules._wording import as_warning, quote, with_related
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.nodes import item_id, item_kind
+from workbench.rules._shared.reasoning import is_rebuilt
+from workbench.rules._shared.wording import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 

@@ -12,12 +12,19 @@ from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, HistoryPrefix, asked_of
-from workbench.rules._acceptance import is_answered
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._nodes import item_id
-from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
-from workbench.rules._wording import MOST_RELATED, as_warning, quote, with_related
+from workbench.rules._shared.acceptance import is_answered
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.nodes import item_id
+from workbench.rules._shared.reasoning import (
+    BLOCKS,
+    is_dummy_proof,
+    is_placeholder,
+    is_rebuilt,
+    sent_reasoning,
+    stand_ins,
+)
+from workbench.rules._shared.wording import MOST_RELATED, as_warning, quote, with_related
 from workbench.terms import Scope
 
 WARNING = Severity.WARNING

@@ -26,9 +26,9 @@ from workbench.ir import (
 )
 from workbench.protocols import REQUEST, HistoryPrefix, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._reasoning import (
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.reasoning import (
     BLOCKS,
     block_type,
     has_reasoning,

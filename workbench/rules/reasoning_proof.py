@@ -15,10 +15,10 @@ from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._context import RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._reasoning import is_rebuilt, loop_start, sent_reasoning, stand_ins
-from workbench.rules._wording import enforced_exactly, quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.reasoning import is_rebuilt, loop_start, sent_reasoning, stand_ins
+from workbench.rules._shared.wording import enforced_exactly, quote
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
 from workbench.terms import Scope

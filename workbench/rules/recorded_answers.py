@@ -28,11 +28,18 @@ from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, says_refused, who
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import is_about_the_request
-from workbench.rules._refusal_explanation import ExplainedRefusal, explain_refusal
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.acceptance import (
+    AcceptedExchange,
+    accepted_by,
+    is_answered,
+    may_be_accepted,
+    says_refused,
+    who,
+)
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import is_about_the_request
+from workbench.rules._shared.refusal_explanation import ExplainedRefusal, explain_refusal
+from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import Origin, urls
 
 _WORD = regex.compile(

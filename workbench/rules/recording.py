@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote
 from workbench.wire import RELAY_HEADER
 
 if TYPE_CHECKING:

@@ -29,14 +29,21 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._announced_betas import may_announce
-from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._reasoning import is_off
-from workbench.rules._relation_values import OnFields, OnMessages, Search, by_list, values_in_messages, values_of_fields
-from workbench.rules._wording import by_term, quote, show_value
+from workbench.rules._shared.announced_betas import may_announce
+from workbench.rules._shared.body_values import base, fact_of_fields, list_key, reads_fields, top
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.reasoning import is_off
+from workbench.rules._shared.relation_values import (
+    OnFields,
+    OnMessages,
+    Search,
+    by_list,
+    values_in_messages,
+    values_of_fields,
+)
+from workbench.rules._shared.wording import by_term, quote, show_value
 from workbench.rules.params import IGNORED, UNSUPPORTED
 from workbench.wire import value_at
 

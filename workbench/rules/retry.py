@@ -10,9 +10,9 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
-from workbench.rules._repeats import (
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
+from workbench.rules._shared.repeats import (
     PastCall,
     failures,
     first_new,
@@ -23,8 +23,8 @@ from workbench.rules._repeats import (
     is_told,
     steps,
 )
-from workbench.rules._server_held_repeats import held_steps
-from workbench.rules._wording import quote, with_related
+from workbench.rules._shared.server_held_repeats import held_steps
+from workbench.rules._shared.wording import quote, with_related
 
 WARNING = Severity.WARNING
 

@@ -11,8 +11,8 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, asked_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote, weaker
 
 STALE = Rule(
     "retry.stale-partial",

@@ -11,10 +11,10 @@ from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.refusals import RetryAdvice
-from workbench.rules._context import RuleContext
-from workbench.rules._failure_place import refusal_of
-from workbench.rules._reasoning import is_rebuilt
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.failure_place import refusal_of
+from workbench.rules._shared.reasoning import is_rebuilt
+from workbench.rules._shared.wording import quote
 from workbench.rules.retry import LOOP
 from workbench.wire import loads
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import by_term, of_role, quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import by_term, of_role, quote
 
 WARNING = Severity.WARNING
 

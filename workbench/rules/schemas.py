@@ -14,11 +14,11 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolCallIR, 
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, asked_of, fact
 from workbench.provenance import escape
-from workbench.rules._body import base, reads_fields, values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
+from workbench.rules._shared.body_values import base, reads_fields, values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
 from workbench.toolcalls.schemas import (
     PLAIN,
     Dialect,

@@ -12,8 +12,8 @@ from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars, texts
-from workbench.rules._body import fact_of_fields
-from workbench.rules._context import Rule, RuleContext
+from workbench.rules._shared.body_values import fact_of_fields
+from workbench.rules._shared.context import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, may_have, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A body contains a credential.", is_advice=True)

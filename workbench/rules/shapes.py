@@ -9,10 +9,10 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._body import values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._lasting_findings import of_messages
-from workbench.rules._wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
+from workbench.rules._shared.body_values import values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.lasting_findings import of_messages
+from workbench.rules._shared.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 from workbench.rules.relations import PART
 
 SHAPE = Rule(

@@ -18,9 +18,9 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns, is_socket_url
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.recording import find_refused, is_refused_handshake, with_refusal
 from workbench.wire import ExchangeKind, Frame, close_of, split_url
 

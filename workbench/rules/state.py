@@ -10,9 +10,9 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import refusal_of
-from workbench.rules._wording import as_warning, quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import refusal_of
+from workbench.rules._shared.wording import as_warning, quote, weaker
 from workbench.wire import CONNECTION, urls
 
 LOST = Rule(

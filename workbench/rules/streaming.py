@@ -10,9 +10,9 @@ from workbench.ir import MILD, UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCal
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import in_stream, refusal_of
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import in_stream, refusal_of
+from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.answers import evidence, known_as
 from workbench.toolcalls.arguments import is_cut
 from workbench.wire import Origin

@@ -18,12 +18,12 @@ from workbench.ir import ApiError, JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules._acceptance import accepted_by, host_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
-from workbench.rules._place_in_error_text import says_name
-from workbench.rules._refused_value import VAGUE
-from workbench.rules._request_keys import HISTORIES, top_key
+from workbench.rules._shared.acceptance import accepted_by, host_of
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import error_parameters, refusal_of, was_judged
+from workbench.rules._shared.place_in_error_text import says_name
+from workbench.rules._shared.refused_value import VAGUE
+from workbench.rules._shared.request_keys import HISTORIES, top_key
 from workbench.rules.answers import ANSWER_ERROR, named_place
 from workbench.wire import loads
 

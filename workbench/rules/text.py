@@ -10,8 +10,8 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Text, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.provenance import scalars
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import quote, weaker
 from workbench.toolcalls import NO_JSON, READABLE_PROBLEMS
 from workbench.toolcalls.formats import TextCall, find, stray_markers
 

@@ -10,9 +10,9 @@ from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.protocols import RESPONSE, DecodedExchange, TokenCounts
-from workbench.rules._body import fact_of_fields, values
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._wording import weaker
+from workbench.rules._shared.body_values import fact_of_fields, values
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.wording import weaker
 
 PROMPT_CUT = Rule(
     "usage.prompt-cut",

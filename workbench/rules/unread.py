@@ -9,10 +9,10 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._request_keys import HISTORIES
-from workbench.rules._wording import quote, weaker
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.request_keys import HISTORIES
+from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import Framing, Headers, Origin, State, loads
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

@@ -12,7 +12,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import form_of, object_of
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.http import head_of, url_of
 from workbench.rules.tool_hop.rules import AUTH, INFO, WARNING, make
 from workbench.rules.tool_hop.tokens import REFUSALS, Issuer, fault_of_redirect, fault_of_resource, words_of

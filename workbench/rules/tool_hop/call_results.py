@@ -11,7 +11,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ServerFacts
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.lone_results import of_lone_result
 from workbench.rules.tool_hop.output import of_output
 from workbench.rules.tool_hop.results import of_text_forms

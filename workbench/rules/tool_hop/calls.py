@@ -22,8 +22,8 @@ from workbench.protocols.mcp import (
     tools_meant,
 )
 from workbench.provenance import unescape
-from workbench.rules._outcomes import ResultOutcome, kind_of
-from workbench.rules._wording import quote
+from workbench.rules._shared.outcomes import ResultOutcome, kind_of
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import (
     ARGS_CHANGED,
     ARGUMENTS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ChannelFacts, fault_of_line
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.course import of_lapses
 from workbench.rules.tool_hop.rules import CANCELLED_END, FRAMING, LIST_CHANGED, RESPONSE_ID, make
 

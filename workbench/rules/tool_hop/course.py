@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import Course, Lapse, messages_over_http
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import (
     CANCELLED_END,
     CAPABILITY,

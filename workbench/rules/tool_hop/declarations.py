@@ -12,7 +12,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, SchemaRule, search_tools
 from workbench.protocols.mcp import is_named, tool_key, tools_meant
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import INFO, INSTRUCTIONS, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules.tool_hop.schemas import SchemaChange, schema_changes
 

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from workbench.contracts import Finding
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import STREAM
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.http import head_of, url_of
 from workbench.rules.tool_hop.rules import HTTP, make
 from workbench.undo_log import Journal

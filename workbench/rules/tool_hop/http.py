@@ -21,7 +21,7 @@ from workbench.protocols.mcp import (
     request_object,
     response_object,
 )
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import (
     FRAMING,
     HTTP,

@@ -11,7 +11,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.clients import ClientFacts, every_client, facts_of
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import INFO, RESULT_TRUNCATED, STRUCTURED_DROPPED, WARNING, make, member, texts_of
 from workbench.toolcalls.arguments import is_cut
 from workbench.wire import dumps

@@ -25,7 +25,7 @@ from workbench.protocols.mcp import (
     response_object,
 )
 from workbench.provenance import escape
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import INFO, MEDIA_TYPE, MESSAGE, RULES, WARNING, make, member
 from workbench.toolcalls.arguments import climb
 

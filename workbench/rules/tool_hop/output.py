@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import ERROR_FLAG, INFO, OUTPUT_SCHEMA, WARNING, make, member
 from workbench.toolcalls.arguments import climb
 

@@ -29,7 +29,7 @@ from workbench.protocols.mcp import (
     response_message,
     response_object,
 )
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.call_results import INVALID_INPUT, LONG_TEXT, UNKNOWN_TOOL, is_failure, of_call_result
 from workbench.rules.tool_hop.rules import (
     CANCELLED_END,

@@ -21,7 +21,7 @@ from workbench.ir import JsonValue, Media, Part, Text
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.clients import ClientFacts
 from workbench.protocols.mcp import ToolOutcome
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import (
     CANCELLED_END,
     CONTENT_SHADOWED,

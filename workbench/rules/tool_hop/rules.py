@@ -9,7 +9,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import place_in_response
-from workbench.rules._context import Rule
+from workbench.rules._shared.context import Rule
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

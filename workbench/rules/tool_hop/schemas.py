@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.contracts import Severity
 from workbench.ir import JsonValue
 from workbench.provenance import escape
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import INFO, WARNING, member
 from workbench.toolcalls.schemas import resolve
 from workbench.wire import dumps

@@ -12,7 +12,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import AUTHORIZATION, REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.authorization import of_authorization
 from workbench.rules.tool_hop.http import head_of, url_of
 from workbench.rules.tool_hop.rules import AUTH, INFO, make

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import RESUMED, STREAM, event_messages, last_event_of, response_message
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import HTTP, INFO, make
 from workbench.undo_log import Journal
 from workbench.wire import State

@@ -14,7 +14,7 @@ from workbench.contracts import Finding
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import form_of, object_of, request_object
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.http import head_of
 from workbench.rules.tool_hop.rules import AUTH, INFO, WARNING, make
 from workbench.wire import HttpRequest, urls

@@ -8,7 +8,7 @@ from workbench.contracts import Finding
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import response_object
-from workbench.rules._wording import quote
+from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import VERSION, make, member
 
 _OF_NEW_ERA = (-32020, -32021, -32022, -32602)

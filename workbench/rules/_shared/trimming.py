@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.protocols import REQUEST, DecodedExchange, id_places
-from workbench.rules._context import RuleContext
+from workbench.rules._shared.context import RuleContext
 
 
 def dropped_call(case: RuleContext, call_id: str | None) -> str:

@@ -10,7 +10,7 @@ from types import ModuleType
 from workbench import plugins
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import asked_of, last_where
-from workbench.rules._context import Rule, RuleContext
+from workbench.rules._shared.context import Rule, RuleContext
 
 _PACKAGE = "workbench.rules"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.globs import matches_glob
-from workbench.rules._body import values
-from workbench.rules._context import BETA, VERSION, RuleContext
+from workbench.rules._shared.body_values import values
+from workbench.rules._shared.context import BETA, VERSION, RuleContext
 
 _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
 """Pointer of the betas in a body: Bedrock has no header for them."""

@@ -12,9 +12,9 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._hop_rules import ALTERED, DROPPED, ERROR, RESHAPED, WARNING
-from workbench.rules._wording import quote, weaker, with_related
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.hop_rules import ALTERED, DROPPED, ERROR, RESHAPED, WARNING
+from workbench.rules._shared.wording import quote, weaker, with_related
 from workbench.wire import dumps
 
 INFO = Severity.INFO

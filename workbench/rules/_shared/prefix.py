@@ -14,7 +14,7 @@ from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, text_of
 from workbench.provenance import escape
-from workbench.rules._body import values
+from workbench.rules._shared.body_values import values
 from workbench.wire import loads, string_slice_span
 
 DEEPEST = 100

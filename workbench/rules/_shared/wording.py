@@ -11,7 +11,7 @@ from workbench.contracts import EnforcedCheck, Finding, Severity
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._context import Rule, RuleContext
+from workbench.rules._shared.context import Rule, RuleContext
 from workbench.toolcalls.schemas import LISTS, MAPS
 from workbench.wire import dumps, type_words
 from workbench.wire import quote as quote

@@ -30,10 +30,10 @@ from workbench.ir import ApiError
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal, complaint_of
-from workbench.rules._context import Rule, RuleContext
-from workbench.rules._failure_place import error_parameters, is_about_the_request, place_of, refusal_of
-from workbench.rules._refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.failure_place import error_parameters, is_about_the_request, place_of, refusal_of
+from workbench.rules._shared.refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
+from workbench.rules._shared.wording import quote
 from workbench.wire import loads
 
 NEAR = 2

@@ -13,12 +13,12 @@ from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse,
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, WirePlace, where
-from workbench.rules._shared_results import SharedResults, of_chain
+from workbench.rules._shared.shared_results import SharedResults, of_chain
 from workbench.wire import Summary
 
 if TYPE_CHECKING:
-    from workbench.rules._acceptance import Acceptances
-    from workbench.rules._lasting_findings import KnownFindings
+    from workbench.rules._shared.acceptance import Acceptances
+    from workbench.rules._shared.lasting_findings import KnownFindings
 
 BETA, VERSION = "anthropic-beta", "anthropic-version"
 """Request header that announces beta features."""

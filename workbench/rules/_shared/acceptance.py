@@ -15,10 +15,10 @@ from workbench.ir import ModelResponse
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
-from workbench.rules._context import RuleContext
-from workbench.rules._failure_place import was_judged
-from workbench.rules._request_keys import HISTORIES
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.failure_place import was_judged
+from workbench.rules._shared.request_keys import HISTORIES
+from workbench.rules._shared.wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import Headers, Origin, translation_of, urls
 

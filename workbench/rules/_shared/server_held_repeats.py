@@ -12,9 +12,9 @@ from itertools import pairwise
 from workbench.fingerprint import call_digest
 from workbench.ir import NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules._context import RuleContext
-from workbench.rules._outcomes import classify, without_echoes
-from workbench.rules._repeats import PastCall, is_question
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.outcomes import classify, without_echoes
+from workbench.rules._shared.repeats import PastCall, is_question
 
 MOST = 24
 """Exchanges that are looked back: more than the repetitions of any loop."""

@@ -13,9 +13,9 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
-from workbench.rules._context import RuleContext
-from workbench.rules._lasting_findings import OF_FIELDS
-from workbench.rules._request_keys import ENVELOPE
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.lasting_findings import OF_FIELDS
+from workbench.rules._shared.request_keys import ENVELOPE
 
 _ENVELOPED = regex.compile(rf"^{ENVELOPE}/contents\b")
 _SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.contracts import Basis, Breaks, Severity
-from workbench.rules._context import Rule
+from workbench.rules._shared.context import Rule
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

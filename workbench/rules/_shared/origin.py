@@ -20,10 +20,10 @@ from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
-from workbench.rules._context import RuleContext
-from workbench.rules._nodes import is_in, message_at, part_at
-from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.nodes import is_in, message_at, part_at
+from workbench.rules._shared.trimming import dropped_call, dropped_reasoning, dropped_result
+from workbench.rules._shared.wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import translation_of
 

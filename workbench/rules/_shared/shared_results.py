@@ -11,7 +11,7 @@ from workbench.contracts import Finding, Read, reads_same
 from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:
-    from workbench.rules._context import NotedCase, RuleContext
+    from workbench.rules._shared.context import NotedCase, RuleContext
 
 
 def of_chain(case: RuleContext, name: str) -> object:

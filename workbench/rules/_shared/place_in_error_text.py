@@ -15,7 +15,7 @@ from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.provenance import escape
-from workbench.rules._request_keys import HISTORIES, top_key
+from workbench.rules._shared.request_keys import HISTORIES, top_key
 
 MOST_NODES = 20_000
 """Values of a body that are looked at."""

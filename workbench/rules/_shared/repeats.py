@@ -10,8 +10,8 @@ from workbench.fingerprint import call_digest
 from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, asked_of, fact
-from workbench.rules._context import RuleContext
-from workbench.rules._outcomes import FAILURES, ResultOutcome, ResultReading, classify, kind_of, without_echoes
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.outcomes import FAILURES, ResultOutcome, ResultReading, classify, kind_of, without_echoes
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(

@@ -12,9 +12,9 @@ from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
-from workbench.rules._context import RuleContext
-from workbench.rules._place_in_error_text import spoken_place
-from workbench.rules._wording import quote
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.place_in_error_text import spoken_place
+from workbench.rules._shared.wording import quote
 from workbench.wire import loads
 
 PASSES = 3

@@ -17,7 +17,7 @@ from itertools import repeat
 from workbench.contracts import Basis, Contradiction, Finding
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
-from workbench.rules._carried_findings import (
+from workbench.rules._shared.carried_findings import (
     CarriedFindings,
     FindingLog,
     FindingsOfRows,

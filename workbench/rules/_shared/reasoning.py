@@ -11,7 +11,7 @@ from workbench import regex
 from workbench.chain import Entry
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, asked_of, last_where
-from workbench.rules._context import RuleContext
+from workbench.rules._shared.context import RuleContext
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING, Carrier.REASONING_BLOCK)
 """Carriers that are blocks of the content, in an order that counts."""

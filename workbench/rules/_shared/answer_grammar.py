@@ -10,10 +10,10 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, MessageShape, fact, grammars, shape_of_value
-from workbench.rules._context import RuleContext
-from workbench.rules._families import get_rule
-from workbench.rules._nodes import is_in
-from workbench.rules._wording import quote, show_value
+from workbench.rules._shared.context import RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.nodes import is_in
+from workbench.rules._shared.wording import quote, show_value
 from workbench.wire import loads, value_at
 
 _READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content", "summary")
