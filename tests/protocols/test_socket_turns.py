@@ -250,24 +250,26 @@ def _of_backend(events: list[Said]) -> list[Said]:
     return [("received", {"type": "response.event", "delegation_id": "d", "event": event}) for event in inner]
 
 
+BACKEND = {"model": "gpt-5.2", "tools": [TOOL]}
+DELEGATING = {"model": "gpt-live-1", "delegation": {"type": "responses", "responses": BACKEND}}
+OF_LIVE: list[Said] = [
+    ("sent", {"type": "session.start", "session": DELEGATING}),
+    ("received", {"type": "session.started"}),
+    ("received", {"type": "session.delegation.created", "delegation": {"id": "d", "target": "responses"}}),
+    *_of_backend(answer("resp_1", CALL)),
+    ("sent", {"type": "response.item.create", "item": RESULT}),
+    ("sent", {"type": "response.create"}),
+    *_of_backend(answer("resp_2", TEXT)),
+]
+
+
 def test_the_backend_of_openai_live_is_read_as_responses() -> None:
-    backend = {"model": "gpt-5.2", "tools": [TOOL]}
-    session = {"model": "gpt-live-1", "delegation": {"type": "responses", "responses": backend}}
-    said: list[Said] = [
-        ("sent", {"type": "session.start", "session": session}),
-        ("received", {"type": "session.started"}),
-        ("received", {"type": "session.delegation.created", "delegation": {"id": "d", "target": "responses"}}),
-        *_of_backend(answer("resp_1", CALL)),
-        ("sent", {"type": "response.item.create", "item": RESULT}),
-        ("sent", {"type": "response.create"}),
-        *_of_backend(answer("resp_2", TEXT)),
-    ]
-    live = connection(*said)
+    live = connection(*OF_LIVE)
     assert live.request
     url = "wss://api.openai.com/v1/live/sessions"
     _, first, second = with_turns([replace(live, request=replace(live.request, url=url))])
     assert first.request and second.request and first.request.url == "https://api.openai.com/v1/responses"
-    assert json.loads(first.request.body.raw) == {**backend, "input": []}
-    assert json.loads(second.request.body.raw) == {**backend, "previous_response_id": "resp_1", "input": [RESULT]}
+    assert json.loads(first.request.body.raw) == {**BACKEND, "input": []}
+    assert json.loads(second.request.body.raw) == {**BACKEND, "previous_response_id": "resp_1", "input": [RESULT]}
     found = Inspector(MemorySession("live", (first, second))).run()
     assert [row.protocol for row in found.rows] == ["openai-responses"] * 2 and not found.findings

@@ -30,12 +30,12 @@ def text_of(body):
     return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
-def exchange(request=None, response=None, *, protocol, status=200, origin=Origin.IMPORTED, name="1"):
+def exchange(request=None, response=None, *, protocol, status=200, origin=Origin.IMPORTED, name="1", host=""):
     is_page = isinstance(response, bytes) and response.startswith(b"<")
     kind = "text/html" if is_page else "text/event-stream" if isinstance(response, bytes) else "application/json"
     return Exchange(
         id=name,
-        request=None if request is None else HttpRequest(url=URLS[protocol], body=Body(text_of(request))),
+        request=None if request is None else HttpRequest(url=host + URLS[protocol], body=Body(text_of(request))),
         response=None
         if response is None
         else HttpResponse(status, Headers((("content-type", kind),)), Body(text_of(response))),

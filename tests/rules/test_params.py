@@ -112,6 +112,16 @@ def test_what_has_no_effect_is_told_and_no_fault(under):
     assert not under(params, terms, [], {**CHAT, "temperature": 0, "thinking": {"type": "disabled"}})
 
 
+def test_a_response_that_repeats_another_value_is_evidence_at_a_server_that_repeats_what_it_applies(inspect):
+    body = {"model": "gpt-5.2", "input": "go", "temperature": 0.5, "max_output_tokens": 10**400}
+    said = {"object": "response", "model": "gpt-5.2", "status": "completed", "temperature": 0, "max_output_tokens": 16,
+            "output": [{"type": "message", "id": "m", "role": "assistant", "status": "completed",
+                        "content": [{"type": "output_text", "text": "ok", "annotations": []}]}]}  # fmt: skip
+    for host, pointers in (("api.openai.com", {"/temperature", "/max_output_tokens"}), ("gateway.example", set())):
+        found = inspect(body, said, protocol="openai-responses", host=f"https://{host}")
+        assert {f.pointer for f in found if f.rule == "params.ignored"} == pointers
+
+
 GEMINI = {"contents": [{"role": "user", "parts": [{"text": "go"}]}]}
 SPELLINGS = [
     ("as documented", {**GEMINI, "generationConfig": {"topK": 1}}, "/generationConfig/topK"),

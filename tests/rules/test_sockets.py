@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.protocols import live_said as live
 from tests.protocols import realtime_said as said
 from tests.protocols.realtime_said import CALL, RESULT, TEXT, USER, call, created, done, put, sent, session, text
-from tests.protocols.test_socket_turns import LOOP
+from tests.protocols.test_socket_turns import LOOP, OF_LIVE
 from tests.protocols.test_socket_turns import connection as responses
 from workbench.protocols import SocketTurns, with_turns
 from workbench.rules.inspection import Inspector
@@ -75,6 +76,16 @@ def with_text(connection: Exchange, data: bytes) -> Exchange:
 def test_nothing_is_found_on_a_healthy_connection(name: str) -> None:
     assert found(HEALTHY[name]) == found(with_text(HEALTHY[name], b"[DONE]")) == {}
     assert found(closed(HEALTHY[name], 1000)) == found(closed(HEALTHY[name], 1001, "bye", "sent")) == {}
+
+
+@pytest.mark.parametrize("connection", [*HEALTHY.values(), responses(*OF_LIVE)])
+def test_names_that_are_no_texts_raise_nothing(connection: Exchange) -> None:
+    for other in (b"[[]]", b"null", b"1" + 400 * b"0"):
+        sides = [
+            replace(frame, data=re.sub(rb'("(?:\w+_)?(?:id|code|speed)": ?)"[^"]*"', rb"\g<1>" + other, frame.data))
+            for frame in connection.frames
+        ]
+        assert len(list(with_turns([replace(connection, frames=tuple(sides))]))) > 1
 
 
 @pytest.mark.parametrize("name", HEALTHY)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from math import isclose
+from sys import float_info
 from typing import Any
 
 from workbench.config import resources, safeyaml
@@ -92,7 +93,7 @@ def repeated_settings(protocol: str) -> RepeatedSettings:
         tuple(row["at"] for row in rows),
         data.get("other-names", NOTHING),
         tuple(data.get("switched", ())),
-        {row["at"]: tuple(row["hosts"]) for row in rows if "hosts" in row},
+        {row["at"]: tuple(hosts) for row in rows if (hosts := row.get("hosts", data.get("hosts")))},
         data.get("stands-in") == "response",
     )
 
@@ -121,5 +122,11 @@ def _differ(setting: object, current: object) -> bool:
     if isinstance(setting, list) and isinstance(current, list):
         return sorted(map(str, setting)) != sorted(map(str, current))
     if type(setting) in (int, float) and type(current) in (int, float):
-        return not isclose(setting, current, rel_tol=_PRECISION)  # type: ignore[arg-type]
+        return not _is_close(setting, current)  # type: ignore[arg-type]
     return setting != current and (current is None or type(setting) is type(current))
+
+
+def _is_close(setting: float, current: float) -> bool:
+    """Equal in single precision; of integers that no float holds, equal."""
+    is_large = max(abs(setting), abs(current)) > float_info.max
+    return setting == current if is_large else isclose(setting, current, rel_tol=_PRECISION)

@@ -66,7 +66,7 @@ class _LiveTurn(SocketTurn):
     setup: Value = field(default_factory=dict)
     contents: list[bytes] = field(default_factory=list)
     model_parts: list[Value] = field(default_factory=list)
-    open_calls: set[JsonValue] = field(default_factory=set)
+    open_calls: set[str | None] = field(default_factory=set)
 
     def request_body(self) -> tuple[bytes, str]:
         settings = {key: value for key, value in self.setup.items() if key != "contents"}
@@ -93,10 +93,10 @@ class LiveTurns:
         self._heard: tuple[str, int] = ("", 0)  # type and bytes of the audio since the last content
         self._last_sent: int | None = None
         self._is_ready = False
-        self._called: set[JsonValue] = set()
-        self._cancelled: set[JsonValue] = set()
+        self._called: set[str | None] = set()
+        self._cancelled: set[str | None] = set()
         self._facts: list[SocketFact] = []
-        self._left_open: set[JsonValue] = set()  # calls of a turn that is over, until the model says more
+        self._left_open: set[str | None] = set()  # calls of a turn that is over, until the model says more
         self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
         self._typed: int | None = None  # the last text of the user in realtimeInput that nothing answers yet
         self._heard_words: tuple[int, float] | None = None  # the last transcript of the user, since the model spoke
@@ -146,9 +146,9 @@ class LiveTurns:
         results = get(answered, "functionResponses")
         found = results if isinstance(results, list) else []
         key = key_of(answered, "functionResponses")
-        read = [n for n, result in enumerate(found) if get(result, "id") not in self._cancelled]
+        read = [n for n, result in enumerate(found) if _call_id(result) not in self._cancelled]
         parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in read])
-        names = {get(result, "id") for result in found}
+        names = {_call_id(result) for result in found}
         self._left_open -= names
         self._judge_results(number, names)
         if not parts:
@@ -160,19 +160,19 @@ class LiveTurns:
         self._partial = (*self._partial, number)
         self._request(number, frame, results=names)
 
-    def _judge_results(self, number: int, names: set[JsonValue]) -> None:
+    def _judge_results(self, number: int, names: set[str | None]) -> None:
         for name in sorted(map(str, names & self._cancelled)):
             text = f"a result was sent for call {name!r:.80}, which the server had cancelled"
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
-        for name in sorted(names - self._called, key=str):
-            text = f"a result was sent for {name!r:.80}, but no call on this connection has this id"
-            text = text if name is not None else "a result has no id: Live cannot know which call it answers"
+        for call in sorted(names - self._called, key=str):
+            text = f"a result was sent for {call!r:.80}, but no call on this connection has this id"
+            text = text if call is not None else "a result has no id: Live cannot know which call it answers"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _judge_told(self, number: int, turns: JsonValue) -> None:
         """A result among the words of the user: the model still waits for it."""
         parts = (part for turn in _chunks(turns) for part in _chunks(get(turn, "parts")))
-        names = {get(get(part, "functionResponse"), "id") for part in parts if get(part, "functionResponse")}
+        names = {_call_id(get(part, "functionResponse")) for part in parts if get(part, "functionResponse")}
         for name in sorted(map(str, names & (self._turn.open_calls if self._turn else set()))):
             text = f"the result of call {name!r:.80} is in clientContent; Live reads results in toolResponse"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
@@ -210,7 +210,7 @@ class LiveTurns:
             self._frames += [] if self._last_sent is None else [self._last_sent]
             self._heard = ("", 0)
 
-    def _request(self, number: int, frame: Frame, results: set[JsonValue] | None = None) -> None:
+    def _request(self, number: int, frame: Frame, results: set[str | None] | None = None) -> None:
         """A turn is requested; one that has no event yet takes what was added."""
         self._flush_audio()
         before = self._queue[-1] if self._queue else self._turn
@@ -324,8 +324,8 @@ class LiveTurns:
 
     def _note_call(self, turn: _LiveTurn, call: JsonValue) -> None:
         """A call is open; one may come twice, in the content of the model and in toolCall (mastra issue 22969)."""
-        turn.open_calls.add(get(call, "id"))
-        self._called.add(get(call, "id"))
+        turn.open_calls.add(_call_id(call))
+        self._called.add(_call_id(call))
         self._partial = ()
         turn.is_whole = True
 
@@ -378,6 +378,12 @@ def _join_texts(parts: list[Value]) -> list[JsonValue]:
         else:
             made.append(part)
     return made
+
+
+def _call_id(value: JsonValue) -> str | None:
+    """The id of a call, or of its result."""
+    found = get(value, "id")
+    return None if found is None else str(found)
 
 
 def _chunks(value: JsonValue) -> list[JsonValue]:

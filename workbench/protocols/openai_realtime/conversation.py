@@ -39,7 +39,7 @@ class RealtimeConversation:
 
     def __init__(self) -> None:
         self.items: list[ConversationItem] = []
-        self._deleted: set[JsonValue] = set()  # ids of items
+        self._deleted: set[str] = set()  # ids of items
 
     def pending(self) -> list[ConversationItem]:
         """Items that the client sent and the server did not add yet."""
@@ -47,7 +47,7 @@ class RealtimeConversation:
 
     def delete(self, name: JsonValue) -> None:
         """The server deleted an item."""
-        self._deleted.add(name)
+        self._deleted.add(str(name))
         self.items = [item for item in self.items if item.name != name]
 
     def insert(self, item: ConversationItem, after: JsonValue) -> None:
@@ -75,7 +75,7 @@ class RealtimeConversation:
 
         A call is put before its result, which the client may have sent already.
         """
-        if item.name in self._deleted or any(held.name == item.name for held in self.items):
+        if str(item.name) in self._deleted or any(held.name == item.name for held in self.items):
             return
         item.is_confirmed = True
         results = (n for n, held in enumerate(self.items) if _is_result_of(held.value, item.value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.ir import JsonValue
 from workbench.protocols.openai_realtime.session_members import Value, object_of
 
 ACTIVE = "conversation_already_has_active_response"
@@ -19,10 +18,10 @@ _CODES = {
 """Part of the text of an error → its code."""
 
 
-def code_of(error: Value) -> JsonValue:
+def code_of(error: Value) -> str:
     """The code of an error; earlier versions of the API gave none with some texts (openai_realtime_client issue 3)."""
     text = str(error.get("message"))
-    return error.get("code") or next((code for words, code in _CODES.items() if words in text), None)
+    return str(error.get("code") or next((code for words, code in _CODES.items() if words in text), ""))
 
 
 def error_of(value: Value) -> Value:

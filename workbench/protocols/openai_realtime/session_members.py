@@ -60,7 +60,7 @@ def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting
         updates: it, and those sent behind it; a server may confirm all of them with the state behind the last one.
     """
     table = repeated_settings(_PROTOCOL)
-    first, *later = accumulate(islice(updates, _LATER), merge)
+    first, *later = accumulate(islice(updates, LATER), merge)
     found = tuple(table.losses(first, session))
     for whole in later if found else ():
         remaining = {lost.place for lost in table.losses(whole, session)}
@@ -86,7 +86,7 @@ def keeps_tools(wanted: Sequence[str], later: Iterable[Value]) -> bool:
     return not stated or set(wanted) <= set(stated[-1])
 
 
-_LATER = 8
+LATER = 8
 """Updates in a row that a server may confirm with one state."""
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.settings import LostSetting
@@ -23,6 +22,7 @@ from workbench.protocols.openai_realtime.conversation import ConversationItem, R
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
+    LATER,
     Value,
     ignored_settings,
     keeps_tools,
@@ -79,7 +79,7 @@ class _RealtimeTurn(SocketTurn):
     settings: Value = field(default_factory=dict)
     items: list[bytes] = field(default_factory=list)
     response: str = ""
-    outputs: set[JsonValue] = field(default_factory=set)
+    outputs: set[str] = field(default_factory=set)
     is_apart: bool = False
 
     def request_body(self) -> tuple[bytes, str]:
@@ -254,7 +254,7 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
-        stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates)]
+        stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates[:LATER])]
         self._lost += [(number, lost) for lost in lost_settings(stated, self._session)]
         held = {*tool_names(self._session), *(() if keeps_tools(wanted, stated[1:]) else wanted)}
         if names := [name for name in wanted if name not in held]:
@@ -288,24 +288,32 @@ class RealtimeTurns:
         named = str(value.get("response_id") or response.get("id") or "")
         turn = self._active.get(named)
         if turn is None and kind.startswith(("conversation.item.", "mcp_")):
-            held = (item.get("id"), value.get("item_id"))
+            held = (str(item.get("id")), str(value.get("item_id")))
             turn = next((t for t in self._active.values() if any(name in t.outputs for name in held)), None)
         elif turn is None and kind == "rate_limits.updated":
             turn = self._last
         elif turn is None and kind.startswith("response.") and not named and len(self._active) == 1:
             turn = next(iter(self._active.values()))  # a gateway leaves the id out (litellm pull request 26590)
-        elif turn is None and kind.startswith("response.") and kind != "response.done" and named and self._waiting:
-            turn = self._active[named] = self._waiting.pop(0)  # begun without response.created (N.E.K.O issue 2900)
+        elif turn is None and kind.startswith("response.") and kind != "response.done" and named:
+            turn = self._begin_unannounced(named)
         elif turn is None and kind == "input_audio_buffer.speech_started":
             turn = next(iter(self._active.values()), None)
         if turn is None:
             return
         if kind == "response.output_item.added":
-            turn.outputs.add(item.get("id"))
+            turn.outputs.add(str(item.get("id")))
         turn.add(number, frame, kind)
         if kind == "response.done":
             turn.is_over = True
-            del self._active[named]
+            self._active = {id: other for id, other in self._active.items() if other is not turn}
+
+    def _begin_unannounced(self, name: str) -> _RealtimeTurn | None:
+        """The turn of a response that begins without response.created (N.E.K.O issue 2900); None for a late event."""
+        if not self._waiting or (self._last and self._last.response == name):
+            return None
+        turn = self._active[name] = self._last = self._waiting.pop(0)
+        turn.response = name
+        return turn
 
     def _note_calls(self, value: Value) -> None:
         """Keep the status of each call, as the last event has it."""
@@ -390,7 +398,7 @@ class RealtimeTurns:
         self._facts.append(SocketFact("socket.refused-message", text, (change[0], number)))
         return True
 
-    def _note_harmless(self, number: int, code: JsonValue, error: Value) -> None:
+    def _note_harmless(self, number: int, code: str, error: Value) -> None:
         """Note a refusal that changes nothing: clients that end the call for it are at fault (berd issue 318)."""
         sent, kind = (self._cancelled_in, "response.cancel") if code == NOT_ACTIVE else (None, "")
         if code == DUPLICATE:

@@ -62,7 +62,7 @@ class LiveBackendTurns:
         self._items: list[JsonValue] = []  # what the client added since the last request
         self._previous = ""
         self._waiting: list[_BackendTurn] = []
-        self._active: dict[JsonValue, _BackendTurn] = {}  # delegation → its running response
+        self._active: dict[str, _BackendTurn] = {}  # delegation → its running response
         self._delegated: tuple[int, Frame] | None = None
         self._unused: list[tuple[int, str]] = []  # frame and call of results behind which nothing was requested
         self._started: tuple[int, Frame] | None = None
@@ -91,12 +91,14 @@ class LiveBackendTurns:
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Read an event of the backend, or an error."""
         kind, event = value.get("type"), _object(value, "event")
-        if kind == "session.delegation.created":
+        if kind in ("session.started", "session.updated"):
+            self._started = None  # an error after it is of something else
+        elif kind == "session.delegation.created":
             self._delegated = (number, frame)
         elif kind == "error":
             self._refuse(number, frame, value)
         elif kind == _ENVELOPE:
-            self._add(number, frame, event, value.get("delegation_id"))
+            self._add(number, frame, event, str(value.get("delegation_id")))
 
     def take_end(self, number: int, frame: Frame) -> None:
         """The end of a connection ends no turn."""
@@ -109,7 +111,7 @@ class LiveBackendTurns:
             text = f"no response.create follows the result of {calls:.120}: the backend does not continue by itself"
             yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
 
-    def _add(self, number: int, frame: Frame, event: Value, delegation: JsonValue) -> None:
+    def _add(self, number: int, frame: Frame, event: Value, delegation: str) -> None:
         kind = str(event.get("type") or "")
         if kind == "response.created":
             at, asked = self._delegated or (number, frame)
@@ -138,7 +140,7 @@ class LiveBackendTurns:
         return turn
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
-        """An error ends the request that waits; the first one of a session without a response refuses its settings."""
+        """An error ends the request that waits; settings that the server did not confirm are what it refuses."""
         unknown = unknown_type(value.get("error"))
         if unknown in self._types:
             text = f"the server does not recognise the message {unknown!r:.80}"
