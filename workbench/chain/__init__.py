@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.chain.cache_breakpoints import marks, without_marks
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
-    from workbench.chain.hops import Hops
+    from workbench.chain.hops import Hops, Peek
     from workbench.chain.leaf_differences import Fate, fates
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.passed_results import (
@@ -52,6 +52,7 @@ __all__ = [
     "Hops",
     "Ledger",
     "LostPart",
+    "Peek",
     "ReplayOutcome",
     "RequestToolResult",
     "ToolLink",

@@ -5,7 +5,7 @@ Few sessions have any of it: the rules are imported when it comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State
 from workbench.wire.session import Session
 
 if TYPE_CHECKING:
-    from workbench.chain import ToolLink
+    from workbench.chain import Peek, ToolLink
     from workbench.rules.inspection import InspectedExchange
     from workbench.rules.mcp import ToolHops
 
@@ -29,29 +29,33 @@ if TYPE_CHECKING:
 class ToolServers:
     """``ToolHops`` of a session, made when the first connection to a tool server comes.
 
+    ``peek`` is an argument of all that may make them, as for ``ToolHops``: what reads exchanges owns this.
+
     Args:
-        journal, peek: as for ``ToolHops``.
+        journal: as for ``ToolHops``.
         session: its exchanges.
 
     Attributes:
         found: index of a model's request that is still open → findings on it against what the servers said.
     """
 
-    def __init__(self, journal: Journal, session: Session, peek: Callable[[int], DecodedExchange | None]) -> None:
-        self._of = journal, session.summaries, session.exchange, peek
+    def __init__(self, journal: Journal, session: Session) -> None:
+        self._of = journal, session.summaries, session.exchange
         self._hops: ToolHops | None = None
         self._latest: DecodedExchange | None = None  # of a model, before any server came: it may have called a tool
         self._first, self._known = inf, 0  # when the first request to a server began, among so many exchanges
         self.found: dict[int, tuple[Finding, ...]] = {}
 
-    def complete(self, exchange: Exchange) -> Exchange:
+    def complete(self, exchange: Exchange, peek: Peek) -> Exchange:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
         sorted_exchange = as_tool_request(exchange)
-        return self._load().complete(sorted_exchange) if sorted_exchange.kind is ExchangeKind.MCP else sorted_exchange
+        if sorted_exchange.kind is not ExchangeKind.MCP:
+            return sorted_exchange
+        return self._load(peek).complete(sorted_exchange)
 
-    def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+    def check(self, decoded: DecodedExchange, peek: Peek) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it. What an open one lacks may come yet."""
-        found, is_open = self._load().check(decoded), decoded.exchange.state is State.OPEN
+        found, is_open = self._load(peek).check(decoded, peek), decoded.exchange.state is State.OPEN
         return tuple(each for each in found if each.side == REQUEST) if is_open else found
 
     def answered_by(self, stream: Exchange, known: Collection[int]) -> int | None:
@@ -66,17 +70,17 @@ class ToolServers:
         found = with_more(row.findings, self.found.get(row.index, ()))
         return replace(row, findings=found, tool_links=earlier.tool_links)
 
-    def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+    def trial(self, decoded: DecodedExchange, peek: Peek) -> tuple[Finding, ...]:
         """Findings on a request to a tool server, of which nothing is kept."""
-        return self._load().trial(decoded)
+        return self._load(peek).trial(decoded, peek)
 
-    def _load(self) -> ToolHops:
+    def _load(self, peek: Peek) -> ToolHops:
         if self._hops is None:
             from workbench.rules.mcp import ToolHops
 
             self._hops = ToolHops(*self._of)
             if self._latest is not None:
-                self._hops.check_model(self._latest)
+                self._hops.check_model(self._latest, peek)
                 self._latest = None
         return self._hops
 
@@ -91,12 +95,12 @@ class ToolServers:
         self._first, self._known = min((self._first, *began)), len(rows)
         return decoded.exchange.started_at is not None and self._first < decoded.exchange.started_at
 
-    def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
+    def check_model(self, decoded: DecodedExchange, peek: Peek) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results of a model's request, and findings on it against what the servers said."""
         if self._hops is None and not self._has_servers_before(decoded):
             self._latest = decoded
             return (), ()
-        links, found = self._load().check_model(decoded)
+        links, found = self._load(peek).check_model(decoded, peek)
         if decoded.exchange.state is State.OPEN:
             self.found[decoded.index] = found
         return links, found

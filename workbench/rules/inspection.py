@@ -166,7 +166,7 @@ class Inspector:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolServers(self._conversations.journal, self.session, self.read_exchange)
+        self._tool_hops = ToolServers(self._conversations.journal, self.session)
 
     @property
     def is_done(self) -> bool:
@@ -260,7 +260,7 @@ class Inspector:
             self._step()
         row, detail = self.rows[index], self._details.pop(index, None)
         if detail is None:
-            decoded = self._decode(index, self._tool_hops.complete(self.session.exchange(index)))
+            decoded = self._decode(index, self._tool_hops.complete(self.session.exchange(index), self.read_exchange))
             case = self._case(decoded, self._contract(decoded), row.conversation)
             detail = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = detail = replace(detail, row=row, about=self.session.about)
@@ -303,8 +303,9 @@ class Inspector:
 
     def tool_trial(self, index: int, response: HttpResponse) -> tuple[Finding, ...]:
         """Findings on a request to a tool server, as if it had this response. Raises SessionFormatError."""
-        tried = replace(self._tool_hops.complete(self.session.exchange(index)), response=response, state=State.COMPLETE)
-        return self._tool_hops.trial(DecodedExchange(index, tried, self.protocol))
+        recorded = self._tool_hops.complete(self.session.exchange(index), self.read_exchange)
+        tried = replace(recorded, response=response, state=State.COMPLETE)
+        return self._tool_hops.trial(DecodedExchange(index, tried, self.protocol), self.read_exchange)
 
     def judge(
         self,
@@ -359,7 +360,7 @@ class Inspector:
 
     def _read(self, index: int) -> Exchange | SessionFormatError:
         try:
-            return self._tool_hops.complete(self.session.exchange(index))
+            return self._tool_hops.complete(self.session.exchange(index), self.read_exchange)
         except SessionFormatError as error:
             return error
 
@@ -378,7 +379,7 @@ class Inspector:
         if decoded.protocol_from == ERROR_ALONE:
             return with_transport_findings(replace(row, findings=check_error_alone(decoded)), decoded)
         if exchange.kind is ExchangeKind.MCP:
-            return replace(row, findings=self._tool_hops.check(decoded))
+            return replace(row, findings=self._tool_hops.check(decoded, self.read_exchange))
         return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
@@ -406,7 +407,7 @@ class Inspector:
             return replace(judged_row, findings=(*judged_row.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
         judged_row = self._with_findings(row, decoded, choice, conversation.id)
-        links, found = self._tool_hops.check_model(decoded)
+        links, found = self._tool_hops.check_model(decoded, self.read_exchange)
         return replace(judged_row, findings=with_more(judged_row.findings, found), tool_links=links)
 
     def _with_findings(

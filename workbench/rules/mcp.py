@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.chain import (
     MOST_KNOWN,
+    Peek,
     RequestToolResult,
     ToolLink,
     ToolLinks,
@@ -73,11 +74,12 @@ __all__ = ["RULES", "ToolHops"]
 class ToolHops:
     """Checks the connections of a session in order, each by its earlier messages.
 
+    ``peek`` is an argument of what may look at another exchange: it decodes one; None if that is unreadable.
+
     Args:
         journal: undo log; removes what was learned from exchanges that are inspected again.
         summaries: function that returns the summaries of the session's exchanges.
         read: reads one of these exchanges.
-        peek: decodes one; None if it is unreadable.
     """
 
     def __init__(
@@ -85,7 +87,6 @@ class ToolHops:
         journal: Journal,
         summaries: Callable[[], Sequence[Summary]],
         read: Callable[[int], Exchange],
-        peek: Callable[[int], DecodedExchange | None],
     ) -> None:
         self._journal = journal
         self._summaries = summaries
@@ -110,7 +111,6 @@ class ToolHops:
         self._sign_ins = SignIns(journal)
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
-        self._peek = peek
         self._late_tools = LateExchanges(journal, summaries, of_tools=True)
         self._late_models = LateExchanges(journal, summaries, of_tools=False)
         self._early: dict[int, tuple[Finding, ...]] = {}
@@ -119,7 +119,7 @@ class ToolHops:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
         return self._streams.complete(as_tool_request(exchange))
 
-    def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+    def check(self, decoded: DecodedExchange, peek: Peek) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
         exchange = decoded.exchange
         if decoded.index in self._early and exchange.state is not State.OPEN:
@@ -145,19 +145,19 @@ class ToolHops:
             self._journal.put(self._servers, connection, server_of(exchange.request.url))
         self._journal.put(self._facts, connection, after)
         self._take_probe(decoded)
-        return (*found, *self._check_call(decoded, facts))
+        return (*found, *self._check_call(decoded, facts, peek))
 
-    def _take_late_servers(self, decoded: DecodedExchange) -> None:
+    def _take_late_servers(self, decoded: DecodedExchange, peek: Peek) -> None:
         """Check what servers were asked before a request to a model, and was written after it."""
         for index in self._late_tools.before(decoded.index, decoded.exchange.started_at):
-            late = self._peek(index)
+            late = peek(index)
             if late and late.exchange.kind is ExchangeKind.MCP and late.exchange.state is not State.OPEN:
-                self._journal.put(self._early, index, self.check(late))
+                self._journal.put(self._early, index, self.check(late, peek))
 
-    def _take_late_models(self, decoded: DecodedExchange) -> None:
+    def _take_late_models(self, decoded: DecodedExchange, peek: Peek) -> None:
         """Remember the calls of models that were asked before a request to a server, and written after it."""
         for index in self._late_models.before(decoded.index, decoded.exchange.started_at):
-            if late := self._peek(index):
+            if late := peek(index):
                 self._calls.take(late)
                 self._journal.put(self._early, index, ())
 
@@ -165,12 +165,12 @@ class ToolHops:
         """Indices of checked requests whose response has now come on a stream that is still open."""
         return self._streams.take(stream)
 
-    def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+    def trial(self, decoded: DecodedExchange, peek: Peek) -> tuple[Finding, ...]:
         """Findings on a request to a tool server; nothing of it is kept."""
         was_on, self._journal.is_on = self._journal.is_on, True
         mark = self._journal.mark()
         try:
-            return self.check(decoded)
+            return self.check(decoded, peek)
         finally:
             self._journal.rewind(mark)
             self._journal.is_on = was_on
@@ -293,11 +293,11 @@ class ToolHops:
                 self._journal.put(self._probes, server, RefusedProbe())
                 yield from found
 
-    def _check_call(self, decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Finding]:
+    def _check_call(self, decoded: DecodedExchange, facts: ServerFacts, peek: Peek) -> Iterator[Finding]:
         outcome = tool_outcome(decoded)
         if outcome is None:
             return
-        self._take_late_models(decoded)
+        self._take_late_models(decoded, peek)
         if outer := self._calls.gateway_of(outcome) or self._links.passer_of(
             outcome, is_alone=not self._calls.has_pending
         ):
@@ -322,9 +322,9 @@ class ToolHops:
 
     # The model's side.
 
-    def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
+    def check_model(self, decoded: DecodedExchange, peek: Peek) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results in a request to a model, and findings on it, compared with what the servers returned."""
-        self._take_late_servers(decoded)
+        self._take_late_servers(decoded, peek)
         if not self._seen:
             self._calls.take_latest(decoded)
             return (), ()
