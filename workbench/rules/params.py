@@ -43,10 +43,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _check_repeated(case: RuleContext) -> Iterator[Finding]:
     """Settings that the response repeats with another value than the request has."""
-    table, answer = repeated_settings(case.decoded.protocol or ""), case.response
-    if not table.is_of_answer or answer is None or answer.error is not None:
+    answer = case.response
+    if answer is None or answer.error is not None:
         return
-    for lost in table.losses(fields(case.decoded), answer.params):
+    table = repeated_settings(case.decoded.protocol or "")
+    for lost in table.losses(fields(case.decoded), answer.params) if table.is_of_answer else ():
         if table.is_repeated_by(host_of(case.decoded), lost.place):
             path = dotted_path(lost.place)
             text = f"{path} has no effect: the response says that it is {quote(show_value(lost.current))}"

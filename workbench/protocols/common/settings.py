@@ -11,7 +11,7 @@ from math import isclose
 from sys import float_info
 from typing import Any
 
-from workbench.config import resources, safeyaml
+from workbench.config import resources
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -87,7 +87,12 @@ class RepeatedSettings:
 @cache
 def repeated_settings(protocol: str) -> RepeatedSettings:
     """The table of a protocol; an empty one if its package has none."""
-    data: Any = safeyaml.load(resources.protocol_file(protocol, "settings.yaml") or b"{}", name="settings.yaml")
+    text = resources.protocol_file(protocol, "settings.yaml")
+    if text is None:
+        return RepeatedSettings()
+    from workbench.config import safeyaml  # with its parser: most protocols have no table
+
+    data: Any = safeyaml.load(text, name="settings.yaml")
     rows = data.get("repeated", ())
     return RepeatedSettings(
         tuple(row["at"] for row in rows),
