@@ -194,6 +194,22 @@ def test_messages_that_share_one_body_are_bounded(tmp_path: Path, monkeypatch: p
         assert session.exchange(0).damage == ("frames are damaged: they exceed 5,000 bytes in total",)
 
 
+def test_a_damaged_page_of_messages_leaves_those_of_other_exchanges(tmp_path: Path) -> None:
+    frames = (Frame("sent", "text", b"{}"),) * 700
+    talk = [Exchange(name, HttpRequest("GET", "/"), kind=ExchangeKind.WEBSOCKET, frames=frames) for name in "ab"]
+    path = recorded(tmp_path / "a.wb", [talk[0], Exchange("c", HttpRequest("GET", "/")), talk[1]])
+    with inside(path) as db:
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'frame'").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    size = struct.unpack_from(">H", data, 16)[0]
+    top = (root - 1) * size
+    leaf = struct.unpack_from(">I", data, top + struct.unpack_from(">H", data, top + 12)[0])[0]
+    data[(leaf - 1) * size] = 255
+    path.write_bytes(bytes(data))
+    with closing(store.open_session(path)) as session:
+        assert [bool(each.damage) for each in exchanges_of(session)] == [True, False, False]
+
+
 def test_a_list_of_single_numbers_is_one_piece(tmp_path: Path) -> None:
     body = b'{"input": [' + b", ".join(b"%d" % n for n in range(110_000)) + b"]}"
     path = recorded(tmp_path / "a.wb", [Exchange("a", HttpRequest(body=Body(body)))])

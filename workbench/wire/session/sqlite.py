@@ -353,7 +353,10 @@ class SqliteSession:
         if self._file.is_shared:
             return True
         if self._has_frames is None:
-            self._has_frames = self._db.execute("SELECT 1 FROM frame LIMIT 1").fetchone() is not None
+            try:
+                self._has_frames = self._db.execute("SELECT 1 FROM frame LIMIT 1").fetchone() is not None
+            except FAULTS:  # the messages of other exchanges may be whole
+                self._has_frames = True
         return self._has_frames
 
     def _body(self, body_id: int) -> bytes:
