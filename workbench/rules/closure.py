@@ -16,7 +16,7 @@ from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
 from workbench.rules._shared.trimming import dropped_call, dropped_result
-from workbench.rules._shared.wording import LEGACY_ROLE, as_warning, of_role, quote, with_related
+from workbench.rules._shared.wording import LEGACY_ROLE, as_warning, is_misread, of_role, quote, with_related
 from workbench.terms import Placement
 from workbench.wire import CONNECTION
 
@@ -131,6 +131,8 @@ _TOOL_ROLES = ("tool", LEGACY_ROLE)
 
 
 def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:
+    if line.stands_for is not None and is_misread(case, line.stands_for, "id"):
+        return
     flaws = list(_flaws(case, line))
     yield from flaws
     if flaws or Flaw.BY_POSITION in line.flaws:

@@ -12,7 +12,15 @@ from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, asked_of
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
-from workbench.rules._shared.wording import LEGACY_ROLE, as_unproved, enforced_exactly, quote, weaker, with_related
+from workbench.rules._shared.wording import (
+    LEGACY_ROLE,
+    as_unproved,
+    enforced_exactly,
+    is_misread,
+    quote,
+    weaker,
+    with_related,
+)
 from workbench.rules.closure import MISMATCH
 
 ID_FORMAT = Rule(
@@ -123,7 +131,7 @@ def _has_no_ids(case: RuleContext, ref: NodeRef) -> bool:
 def _id_form(case: RuleContext, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
     terms = case.contract.closure
     what, which = ("the call", "") if name == "id" else ("the result", "result-")
-    if not value and _has_no_ids(case, ref):
+    if not value and (_has_no_ids(case, ref) or is_misread(case, ref, "id")):
         return
     if not value:
         rule = ID_FORMAT if ref.side == REQUEST else weaker(ID_FORMAT)

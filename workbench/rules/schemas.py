@@ -18,7 +18,16 @@ from workbench.rules._shared.body_values import base, reads_fields, values
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.lasting_findings import of_messages
-from workbench.rules._shared.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
+from workbench.rules._shared.wording import (
+    as_unproved,
+    by_index,
+    by_name,
+    by_term,
+    context,
+    enforced_exactly,
+    is_misread,
+    quote,
+)
 from workbench.toolcalls.schemas import (
     PLAIN,
     Dialect,
@@ -202,10 +211,11 @@ def _check_replayed(case: RuleContext) -> Iterator[Finding]:
     if isinstance(pattern, str) and enforced_exactly(case, NAME, REPLAYED):
         for n, message in case.suspects(_is_misnamed, pattern):
             for k, call in message.tool_calls():
-                if not re.fullmatch(pattern, call.name or ""):
+                ref = NodeRef(REQUEST, n, k)
+                if not re.fullmatch(pattern, call.name or "") and not is_misread(case, ref, "name"):
                     text = f"the name {quote(call.name)} of a call in the history does not match {pattern}"
                     values = _of_name(call.name or "", pattern)
-                    yield case.at(NAME, NodeRef(REQUEST, n, k), text, name="name", when=REPLAYED, values=values)
+                    yield case.at(NAME, ref, text, name="name", when=REPLAYED, values=values)
     if isinstance(most, int) and enforced_exactly(case, TOO_MANY, REPLAYED):
         for _, message in case.suspects(_has_many, most):
             count = sum(1 for _ in message.tool_calls())

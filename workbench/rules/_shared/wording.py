@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench import limits
 from workbench.contracts import EnforcedCheck, Finding, Severity
-from workbench.ir import JsonValue
+from workbench.ir import JsonValue, NodeRef
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._shared.context import Rule, RuleContext
@@ -80,6 +80,18 @@ def by_term(
 def as_unproved(finding: Finding) -> Finding:
     """The finding as a warning, where the refusal that is known is one of another fault of its rule."""
     return replace(as_warning(finding), refusal="")
+
+
+def is_misread(case: RuleContext, ref: NodeRef, name: str) -> bool:
+    """A member of a part, its ``id`` or ``name``, is there with a value that is no string: a finding says so already.
+
+    The decoder keeps such a value as it is, and the part has none.
+    """
+    if ref.side != REQUEST:
+        return False
+    at = f"{case.pointer(ref)}/"
+    shapes = (anomaly.pointer for anomaly in case.request_anomalies if anomaly.slug == "content.shape")
+    return any(pointer.startswith(at) and pointer.lower().endswith(name) for pointer in shapes)
 
 
 def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
