@@ -80,12 +80,12 @@ def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() ->
         (
             "/service_tier",
             "the value 'flex' of 'service_tier'",
-            "written unchanged; the target's types accept: one of auto, standard_only",
+            "written unchanged, but the target's API defines only: one of auto, standard_only",
         ),
         (
             "/temperature",
             "the value 1.7 of 'temperature'",
-            "written unchanged; the target's types accept: at most 1",
+            "written unchanged, but the target's API defines only: at most 1",
         ),
     ]
 

@@ -101,14 +101,14 @@ def test_an_error_loses_by_place_what_the_target_has_no_key_for() -> None:
 
 @pytest.mark.parametrize(
     ("error", "what"),
-    [({}, "without a type"), ({"type": "odd"}, "with the type 'odd'")],
+    [({}, "an error without a type"), ({"type": "odd"}, "an error of type 'odd'")],
     ids=["no type", "a type of its own"],
 )
 def test_an_error_in_a_stream_is_of_a_type_that_the_target_knows(error: dict[str, str], what: str) -> None:
     stream = b"data: " + json.dumps({"error": {"message": "no"} | error}).encode() + b"\n\n"
     made = convert(stream, "bedrock-converse", side="response", protocol="openai-chat")
     assert roundtrip_differences(made) == ()
-    assert made.losses[0] == ("", f"an error in a stream {what}", "written as 'internalServerException'")
+    assert made.losses[0] == ("", f"{what}, in a stream", "written as 'internalServerException'")
 
 
 def test_an_answer_that_goes_on_is_told_where_it_is_written_as_a_whole_one() -> None:

@@ -69,7 +69,7 @@ def test_what_the_recording_says_of_a_body_is_no_damage(request_: HttpRequest) -
     [
         (whole(b"{}"), "equal"),
         (BodyDigest(sha(b"{}"), sha(b"[]"), 2, 2), "differ"),
-        (BodyDigest(sha(b"{}"), sha(b""), 2_000, 0), "differ: 2,000 bytes in, 0 bytes out"),
+        (BodyDigest(sha(b"{}"), sha(b""), 2_000, 0), "differ (2,000 bytes in, 0 bytes out)"),
     ],
     ids=["equal", "other bytes", "fewer bytes"],
 )

@@ -319,11 +319,11 @@ def _refusals(refusals: Iterable[DocumentedRefusal], width: int) -> Iterator[str
     """Each text once, with everybody who says it."""
     providers_by_refusal: dict[tuple[int, str], list[str]] = {}
     for refusal in refusals:
-        who = f"{refusal.provider}, {refusal.where}" if refusal.where else refusal.provider
+        who = f"{refusal.provider} ({refusal.where})" if refusal.where else refusal.provider
         providers_by_refusal.setdefault((refusal.status, refusal.message), []).append(who)
     for (status, message), providers in providers_by_refusal.items():
-        who = f"{', '.join(dict.fromkeys(providers))} ({status})"
-        yield from wrap(f"{who}: {message or 'an unknown error text'}", width, "  - ", "    ")
+        who = f"{'; '.join(dict.fromkeys(providers))}, status {status}"
+        yield from wrap(f"{who}: {message or '(error text not captured)'}", width, "  - ", "    ")
 
 
 def _example_lines(example: Example, width: int) -> Iterator[str]:

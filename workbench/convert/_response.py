@@ -199,10 +199,8 @@ def fit_error(response: ModelResponse, capabilities: Capabilities, report: LossR
     if kinds and response.is_stream:
         kind = error.type if error.type in kinds else kinds[0]
         if kind != error.type:
-            what = "a type" if error.type is None else f"the type {error.type!r:.80}"
-            report.lose(
-                "", f"an error in a stream with{'out' if error.type is None else ''} {what}", f"written as {kind!r}"
-            )
+            what = "an error without a type" if error.type is None else f"an error of type {error.type!r:.80}"
+            report.lose("", f"{what}, in a stream", f"written as {kind!r}")
         result = replace(result, type=kind)
     values = {str(value) for value in (result.type, result.code, result.param, result.request_id) if value is not None}
     for at, value in scalars(error.raw) if isinstance(error.raw, Mapping | list) else ():

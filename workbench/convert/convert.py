@@ -235,7 +235,7 @@ def _values(grammar: grammars.BodyGrammar, before: bytes, after: bytes) -> Itera
         key = names.get(_plain(fault.name))
         if fault.code in _VALUES and key is not None and isinstance(old[key], str | int | float):
             what = f"the value {old[key]!r:.60} of {key!r:.80}"
-            instead = f"written unchanged; the target's types accept: {fault.expected}"
+            instead = f"written unchanged, but the target's API defines only: {fault.expected}"
             yield Loss(f"/{escape(key)}", what, instead)
 
 

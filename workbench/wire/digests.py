@@ -49,7 +49,7 @@ class BodyDigest(NamedTuple):
             return "equal"
         if self.bytes_in == self.bytes_out:
             return "differ"
-        return f"differ: {self.bytes_in:,} bytes in, {self.bytes_out:,} bytes out"
+        return f"differ ({self.bytes_in:,} bytes in, {self.bytes_out:,} bytes out)"
 
 
 def to_meta(passed: Mapping[str, BodyDigest]) -> Mapping[str, JsonValue]:

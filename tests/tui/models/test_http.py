@@ -126,7 +126,7 @@ def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() 
     made = view(replace(exchange, meta=to_meta({"request": same, "response": other})))
     said = {row.side: (row.value, row.style) for row in group(made, "bodies") if row.label == "through the recorder"}
     assert said["request"] == ("✓ received and sent bytes are equal", "ok")
-    assert said["response"] == ("✗ received and sent bytes: differ: 9 bytes in, 7 bytes out", "error")
+    assert said["response"] == ("✗ received and sent bytes differ (9 bytes in, 7 bytes out)", "error")
 
 
 def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:

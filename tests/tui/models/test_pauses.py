@@ -27,10 +27,10 @@ def held(number: int = 1, **more: object) -> PausedSide:
     ("ends", "said", "short"),
     [
         (None, "client timeout unknown", "?"),
-        (712.0, "client waits 10:00 longer", "10:00"),
-        (120.0, "! client waits 8 s longer", "! 8 s"),
+        (712.0, "client timeout in 10:00", "10:00"),
+        (120.0, "! client timeout in 8 s", "! 8 s"),
         (109.0, "✗ client timeout expired 3 s ago", "✗ over"),
-        (4000.0, "client waits 1:04:48 longer", "1:04:48"),
+        (4000.0, "client timeout in 1:04:48", "1:04:48"),
     ],
 )
 def test_how_long_the_client_still_waits(ends: float | None, said: str, short: str) -> None:
@@ -42,7 +42,7 @@ def test_how_long_the_client_still_waits(ends: float | None, said: str, short: s
 def test_the_header_names_the_one_to_decide_first() -> None:
     late, soon = held(1), held(2, times_out_at=130.0)
     line = plain(pauses.banner([late, soon], 4, "P", 112.0))
-    assert line == " ‖ request 4 paused 12 s (1 of 2) · ! client waits 18 s longer · P: decide · closure.missing-result"
+    assert line == " ‖ request 4 paused 12 s (1 of 2) · ! client timeout in 18 s · P: decide · closure.missing-result"
     assert pauses.first_to_decide([late, soon]) is soon
 
 

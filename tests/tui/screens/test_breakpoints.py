@@ -52,7 +52,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         holder.hold(7, request.body.raw, exchange="e1", reasons=[REASON], since=now, times_out_at=now + 600)
         await said(driver, "P: decide · closure.missing-result")
         await said(driver, "‖ paused")
-        await said(driver, "client waits 9:")
+        await said(driver, "client timeout in 9:")
         await driver.press("P")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BreakpointsScreen))
         await said(driver, "toolu_abcdefgh12345678")

@@ -290,5 +290,5 @@ class Archive:
             raise WireError(f"compression method {member.compress_type} is not supported")
         self._budget -= len(unpacked)
         if self._budget < 0:
-            raise WireError(f"the members unpack to more than {MAX_UNPACKED:,} bytes")
+            raise WireError(f"the files in the archive unpack to more than {MAX_UNPACKED:,} bytes")
         return unpacked

@@ -192,7 +192,7 @@ def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
 def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type: JsonValue) -> Iterator[Finding]:
     head = _first_bytes(data[:_HEAD])
     if _DATA_URL.match(data):
-        text = f"{name} is a data URL: it must contain only base64, without the type before it"
+        text = f"{name} is a data URL: this field must contain only base64, without 'data:…;base64,' in front"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif _OF_URLS.search(data):
         text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse it, or decode wrong bytes"

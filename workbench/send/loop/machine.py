@@ -266,7 +266,7 @@ class ConversationLoop:
             if call.format == BUILT_IN and result.element is None:
                 notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need a different format")
         if response and len(response.choices) > 1:
-            notes.append(f"continues the first of {len(response.choices)} choices")
+            notes.append(f"the response has {len(response.choices)} choices: only the first is continued")
         return notes
 
     # -- why it ends

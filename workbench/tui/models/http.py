@@ -322,7 +322,7 @@ def _forwarding_row(side: str, each: digests.BodyDigest) -> HttpRow:
     about = f"sha256 in  {each.digest_in}\nsha256 out {each.digest_out}\nas received and as forwarded by the recorder"
     if each.is_equal:
         return HttpRow("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
-    return HttpRow("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)
+    return HttpRow("through the recorder", f"✗ received and sent bytes {each.words}", "error", side, about)
 
 
 def _length(body: Body, text: bytes) -> str:

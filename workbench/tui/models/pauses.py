@@ -137,7 +137,7 @@ def patience(paused_side: PausedSide, now: float) -> Span:
     if seconds < 0:
         return Span(f"✗ client timeout expired {clock(-seconds)} ago", "error")
     return Span(
-        f"{'! ' if seconds < SHORT else ''}client waits {clock(seconds)} longer",
+        f"{'! ' if seconds < SHORT else ''}client timeout in {clock(seconds)}",
         "error" if seconds < SHORT else "warning",
     )
 

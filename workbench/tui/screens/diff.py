@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
 
 
-ELSEWHERE = "J: the next request · q, then D: another one"
+ELSEWHERE = "J: compare the next request · or q: back, choose another request, D: compare it"
 """Where a person goes from a request that has none before it."""
 
 
