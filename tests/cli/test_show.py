@@ -125,7 +125,9 @@ def test_what_passed_the_recorder_is_shown_in_words(run: Run, tmp_path: Path) ->
     save([exchange], tmp_path / "a.wb")
     lines = run("show", "--as", "wire", tmp_path / "a.wb").out.splitlines()
     assert f"  request received and forwarded: equal; SHA-256 {'a' * 64} of 1,234 bytes" in lines
-    assert f"  response received and forwarded: differ (9 bytes in, 4 bytes out); SHA-256 {'b' * 64} of 9 bytes" in lines
+    assert (
+        f"  response received and forwarded: differ (9 bytes in, 4 bytes out); SHA-256 {'b' * 64} of 9 bytes" in lines
+    )
     assert f"  response forwarded: SHA-256 {'c' * 64} of 4 bytes" in lines
     (shown,) = json.loads(run("show", "--as", "wire", "--format", "json", tmp_path / "a.wb").out)["exchanges"]
     assert shown["digests"]["request"]["equal"] and not shown["digests"]["response"]["equal"]

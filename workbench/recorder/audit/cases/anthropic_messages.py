@@ -158,7 +158,8 @@ def _results() -> Iterator[AuditCase]:
         "the model reads different text", "gateway.altered-shape",
     )  # fmt: skip
     yield _ask(
-        "adjacent-texts", texts, "adjacent text blocks are not merged", "cache breakpoints and signatures then apply to different text",
+        "adjacent-texts", texts, "adjacent text blocks are not merged",
+        "cache breakpoints and signatures then apply to different text",
         "gateway.altered-shape",
         TEXT='[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]',
     )  # fmt: skip
