@@ -286,7 +286,8 @@ class Anomaly:
         message: the fault in one sentence, our words; untrusted text is quoted with ``repr``.
         pointer: absolute pointer into the body (for a stream: into the accumulated message).
         events: blocks of the stream concerned.
-        lacks: the key that the object at ``pointer`` does not have; empty if the fault is another.
+        lacks: the key that the object at ``pointer`` does not have, in a stream before its content; empty if the fault
+            is another.
     """
 
     slug: str

@@ -70,6 +70,7 @@ ROWS = [
     ("a tool", "openai-chat", "Invalid 'tools[0].function.parameters'", "", "/tools/0/function/parameters"),
     ("a tool by its name", "openai-chat", "Invalid schema for function 'list_dir': no", "", "/tools/0"),
     ("a parameter", "openai-chat", "Unsupported parameter: 'temperature'", "", "/temperature"),
+    ("a field that is not there", "openai-chat", "Missing", "session.response_format.temperature", "/response_format"),
     ("a word that is no place", "openai-chat", "the messages are not what I like", "", None),
     ("a role that is named as a member is", "openai-chat", "Unexpected role 'user' after role 'tools'", "", None),
     ("a call id", "openai-chat", "no tool call call_abc123 here", "", "/messages/1/tool_calls/0"),

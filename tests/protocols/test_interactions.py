@@ -332,6 +332,7 @@ def test_the_last_event_may_hold_the_steps_once_more() -> None:
         ([created(), *step(0, CALL, is_stopped=False), completed()], ["stream.block-order"]),
         ([created(), *step(0, CALL), *step(0, CALL), completed()], ["stream.index"]),
         ([created(), *step(0, CALL, *arguments("{}"))[1:], completed()], ["stream.block-order"]),
+        ([*step(0, CALL, *arguments("{}"))[1:], completed()], ["stream.framing"]),
         ([created(), *step(0, CALL), *step(0, CALL, *arguments("{}"))[1:2], completed()], ["stream.block-order"]),
         ([created(), *step(0, CALL, {"type": "text", "text": "a"}), completed()], ["stream.block-order"]),
         ([created(), *step(0, CALL), created(), completed()], ["stream.block-order"]),

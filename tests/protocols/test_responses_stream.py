@@ -126,6 +126,7 @@ FAULTS: list[tuple[str, list[Json | bytes], list[str]]] = [
     ("no end", [CREATED], ["stream.no-terminator"]),
     ("something behind the end", [CREATED, COMPLETED, {"type": "response.new.thing"}], ["stream.framing"]),
     ("a delta of no item", [CREATED, text_delta("a"), COMPLETED], ["stream.block-order", "stream.block-order"]),
+    ("a delta before the beginning", [text_delta("a")], ["stream.framing", "stream.truncated"]),
     ("no index", [CREATED, ADDED | {"item": CALL_A}], ["stream.index", "stream.truncated"]),
     ("another name", [b'event: x\ndata: {"type":"response.created","response":{}}\n\n', COMPLETED], ["stream.framing"]),
     ("no type", [CREATED, b'data: {"x": 1}\n\n', COMPLETED], ["stream.framing"]),

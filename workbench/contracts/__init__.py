@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         words_known,
     )
     from workbench.contracts.describe import Part, as_json, lines
-    from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
+    from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids, names_whole
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.model_facts import ModelFact, facts_of, is_listed
     from workbench.contracts.noted_contract import NotedContract, Read, reads_same
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazy(__name__)
     explain, find_matches, match_by_kind = late(f"{__name__}.error_texts", "explain", "find_matches", "match_by_kind")
-    find_place, named_ids = late(f"{__name__}.error_place", "find_place", "named_ids")
+    find_place, named_ids, names_whole = late(f"{__name__}.error_place", "find_place", "named_ids", "names_whole")
 
 __all__ = [
     "BESIDE",
@@ -161,6 +161,7 @@ __all__ = [
     "named_ids",
     "names",
     "names_of",
+    "names_whole",
     "of_model",
     "pages",
     "passes_filter",

@@ -47,9 +47,6 @@ _WRONG = regex.compile(
 LONGEST = 20_000
 """Limit of characters of an error text that are searched."""
 
-DEEPEST_ROOT = 2
-"""Limit of names before the first one that the body has."""
-
 MOST_FITS = 1000
 """Limit of elements of a list that are tried if an index is beyond its end."""
 
@@ -70,6 +67,11 @@ class ErrorPlace:
     pointer: str
     span: tuple[int, int] | None
     how: str
+
+    def is_in_absent_field(self) -> bool:
+        """The text names something inside a field that the request does not have: another body was refused."""
+        steps = _STEP.findall(self.how)
+        return self.span is None and len(steps) > 1 and _plain(steps[-1]) != _plain(self.pointer.rpartition("/")[2])
 
 
 _ID = regex.compile(
@@ -154,14 +156,14 @@ def _paths(
     text: str, words: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
 ) -> Iterator[ErrorPlace]:
     """Paths that the text spells out, or that come with it: in the field ``param``, in a validator's form."""
-    quoted = set(_QUOTED.findall(text))
+    quoted, grammar = set(_QUOTED.findall(text)), grammars.grammar_of(decoded.protocol or "", contract.name)
     path_texts = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
     for path in (words[0], *path_texts, *words[1:]):
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
         is_bare = len(steps) == 1 and path not in words and path not in quoted and not text.startswith(f"{path}:")
-        steps = _from_root(body, steps)
+        steps = _from_root(body, steps, grammar)
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
@@ -255,9 +257,11 @@ def _absent(
     before_colon = first[0] if first and text[first.end() : first.end() + 1] == ":" else ""
     for path in (*words, before_colon):
         steps = _STEP.findall(path)
-        is_absent = steps and isinstance(body, dict) and _key(body, steps[0]) is None
-        if grammar and is_absent and grammar.request_kind(steps[0]) is not None:
-            return ErrorPlace(f"/{escape(steps[0])}", None, path)
+        for step in steps[:2] if grammar and isinstance(body, dict) else ():  # the first may name the whole
+            if _key(body, step) is not None:
+                break
+            if grammar and grammar.request_kind(step) is not None:
+                return ErrorPlace(f"/{escape(step)}", None, path)
     return None
 
 
@@ -276,17 +280,24 @@ def _from_zero(steps: list[str]) -> list[str]:
     ]
 
 
-def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
-    """The steps from the body on: without the names that validators give the whole (GenerateContentRequest).
+def _from_root(body: Mapping[str, JsonValue], steps: list[str], grammar: grammars.BodyGrammar | None) -> list[str]:
+    """The steps from the body on: without the name that validators give the whole (GenerateContentRequest, session).
 
-    ``item`` is the one of a message of a Realtime connection: the last of the conversation that it was added to.
+    A field that the body lacks is no such name: what follows it would be found elsewhere. ``item`` is the one of a
+    message of a Realtime connection: the last of the conversation that it was added to.
     """
     items = body.get("input")
     if steps[0] == "item" and isinstance(items, list) and items:
         return ["input", str(len(items) - 1), *steps[1:]]
-    at = next((n for n, step in enumerate(steps[:-1]) if _key(body, step) is not None), 0)
+    is_below = len(steps) > 2 and _key(body, steps[1]) is not None and names_whole(body, steps[0], grammar)
+    at = 1 if is_below else 0
     key = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
-    return [key or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps
+    return [key or steps[at], *steps[at + 1 :]]
+
+
+def names_whole(body: Mapping[str, JsonValue], step: str, grammar: grammars.BodyGrammar | None) -> bool:
+    """Neither the body nor its grammar has the first step of a path as a field."""
+    return _key(body, step) is None and (grammar is None or grammar.request_kind(step) is None)
 
 
 def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contract: Contract) -> str:

@@ -141,9 +141,8 @@ def _is_explained(case: RuleContext, anomaly: Anomaly) -> bool:
         return isinstance(options, dict) and options.get("include_usage") is True
     if anomaly.slug == FINISH.slug and case.request and case.request.tool_choice and _has_calls(case.response):
         return case.request.tool_choice.mode in ("tool", "any")  # some then say "stop", although the call is there
-    return _is_synthesised(case) and (
-        anomaly.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, anomaly)
-    )
+    is_of_framing = anomaly.slug.removesuffix(MILD) == FRAMING.slug and not anomaly.lacks  # else an event is missing
+    return _is_synthesised(case) and (is_of_framing or _is_unterminated_answer(case, anomaly))
 
 
 def _is_synthesised(case: RuleContext) -> bool:

@@ -56,6 +56,7 @@ class StepStreamDecoder:
         self._last = 0
         self._ended: int | None = None
         self._headless: int | None = None  # event of the first step, if no interaction had begun
+        self._is_headless_inside = False  # that step had not begun either
 
     def feed(self, event: SseEvent) -> None:
         """Read one event. Comments, and the ``[DONE]`` that ends recorded streams, are skipped."""
@@ -235,11 +236,18 @@ class StepStreamDecoder:
         else:
             step = self._by_index.get(index)
         if step is None:
-            self._notes.add("stream.block-order", f"an event of step {index!r:.20}, which was not started", number)
+            self._miss_beginning(index, number)
             step = self._open(index if type(index) is int else None, kind)
         elif step.is_done:
             self._notes.add("stream.block-order", f"an event of step {step.index}, which has stopped", number)
         return step
+
+    def _miss_beginning(self, index: JsonValue, number: int) -> None:
+        """A step was not started; where the interaction was not started before it, that is the fault."""
+        if self.interactions or self.steps:
+            self._notes.add("stream.block-order", f"an event of step {index!r:.20}, which was not started", number)
+        else:
+            self._is_headless_inside = True
 
     def _stop(self, step: StreamedStep) -> None:
         """The step is complete: values that were not streamed are shown."""
@@ -343,8 +351,10 @@ class StepStreamDecoder:
     def _ending(self) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._headless is not None:
-            message = "the steps begin without interaction.created"
-            yield Anomaly(f"stream.framing{MILD}", message, "", (self._headless,))
+            lacks = "id" if self._is_headless_inside else ""
+            mild, what = ("", "content begins") if lacks else (MILD, "steps begin")
+            message = f"the {what} without interaction.created"
+            yield Anomaly(f"stream.framing{mild}", message, "", (self._headless,), lacks)
         if self._notes.error is not None:
             return
         for n, step in enumerate(order(self.steps)):

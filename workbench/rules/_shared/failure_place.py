@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench import regex
-from workbench.contracts import LONGEST, Contract, ErrorPlace, explain, find_place
+from workbench.contracts import LONGEST, Contract, ErrorPlace, explain, find_place, names_whole
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
-from workbench.protocols import REQUEST, DecodedExchange, refusals
+from workbench.protocols import REQUEST, DecodedExchange, grammars, refusals
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
@@ -20,7 +20,8 @@ from workbench.wire import loads
 PASSES = 3
 """Levels of a body below which a parameter is looked for: ``generationConfig.thinkingConfig.thinkingBudget``."""
 
-_WORD = regex.compile(r"[A-Za-z_$][\w$]{1,60}")
+_WORD = regex.compile(r"(?<![\w$.])[A-Za-z_$][\w$]{1,60}")
+"""A word that is no step of a path behind its first."""
 _QUOTED = regex.compile(r"[`'\"“‘]([A-Za-z_$][\w$.]{0,80})[`'\"”’]")
 _HISTORY = frozenset(("messages", "contents", "input", "tools", "system", "instructions", "prompt"))
 _CHOICES = ("toolchoice", "toolconfig", "functioncall")
@@ -157,11 +158,21 @@ def _model(body: JsonValue, refusal: KnownRefusal, decoded: DecodedExchange) -> 
 def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: DecodedExchange) -> Iterator[ErrorPlace]:
     """Members of the body, and of its groups of parameters, that the text names: in quotes, or as a word of its own."""
     members = {_plain(pointer.rpartition("/")[2]): pointer for pointer in _members(body, "", PASSES)}
-    name_parts = [part for name in names if name for part in (name, name.rpartition(".")[2])]
-    for name in (*name_parts, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
+    for name in (*names, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
         for candidate in (name, name.rpartition(".")[2]):
-            if candidate and (pointer := members.get(_plain(candidate))):
+            pointer = members.get(_plain(candidate)) if candidate else None
+            if pointer and _has_parents(body, pointer, name, decoded):
                 yield _named_place(pointer, decoded, candidate)
+
+
+def _has_parents(body: JsonValue, pointer: str, path: str, decoded: DecodedExchange) -> bool:
+    """All steps of a path before its last are above a place; the first may be a name that is given to the whole."""
+    above = {_plain(step) for step in pointer.split("/")}
+    first, *others = (step.partition("[")[0] for step in path.split(".")[:-1] or ("",))
+    return {_plain(step) for step in others} <= above and (
+        _plain(first) in above
+        or (isinstance(body, dict) and names_whole(body, first, grammars.grammar_of(decoded.protocol or "")))
+    )
 
 
 def error_parameters(body: JsonValue, text: str, param: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:

@@ -282,7 +282,7 @@ def _new_finding(
     if is_open and refusal and place and (rule_here := rule_at(place.pointer, refusal)):
         match = replace(match, rule=rule_here)
     place = _better_place(case, match.rule, error, place)
-    absent = _absent(case, match.rule, ids)
+    absent = _absent(case, match.rule, ids, place)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
     how = f" and names {quote(place.how, 80)}" if place and place.how else ""
     what = _in_words(refusal) if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
@@ -372,10 +372,12 @@ _WHOLE = {
 """Statements about a request in which a rule finds nothing."""
 
 
-def _absent(case: RuleContext, rule: str, ids: NamedIds) -> str:
+def _absent(case: RuleContext, rule: str, ids: NamedIds, place: ErrorPlace | None) -> str:
     """Why the fault that the text names is not in the request; an empty string if it may be."""
     if ids.missing and not ids.pointers:
         return f"{quote(ids.missing[0], 80)} does not occur in this request"
+    if place and place.is_in_absent_field():
+        return f"this request has no {quote(place.pointer[1:], 80)}"
     if rule not in _WHOLE or not any(line.call or line.results for line in case.closure.lines):
         return ""
     return _WHOLE[rule] if all(line.state in _SOUND for line in case.closure.lines) else ""

@@ -137,6 +137,7 @@ class ItemStreamDecoder:
         self._sequence: int | None = None
         self._first: int | None = None  # sequence number of the first event
         self._headless: int | None = None  # event of the first item, if no response had begun
+        self._is_headless_inside = False  # that item had not begun either
         self._last = 0
         self._ended: int | None = None
 
@@ -302,12 +303,22 @@ class ItemStreamDecoder:
             self._notes.add("stream.index", "an event of an item has no item index", number)
             item = item or (self.items[-1] if self.items else None)
         if item is None:
-            message = f"an event of item {index!r:.20}, which was not started"
-            self._notes.add("stream.block-order", message, number)
+            self._miss_beginning(index, number)
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
             self._notes.add("stream.block-order", f"an event of item {item.index}, which has already ended", number)
         return item
+
+    def _miss_beginning(self, index: JsonValue, number: int) -> None:
+        """An item was not started; where the response was not started before it, that is the fault."""
+        if self.responses or self.items or not self._is_first_answer():
+            self._notes.add("stream.block-order", f"an event of item {index!r:.20}, which was not started", number)
+        else:
+            self._is_headless_inside = True
+
+    def _is_first_answer(self) -> bool:
+        """The stream has the beginning of its numbers: it was not resumed in its middle."""
+        return (self._first or 0) <= 1
 
     def _item_of_id(
         self, item_id: str, there: StreamedItem | None, number: int, index: JsonValue
@@ -461,8 +472,11 @@ class ItemStreamDecoder:
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
-        if self._headless is not None and (self._first or 0) <= 1:  # a later one: the stream was resumed there
-            yield Anomaly(f"stream.framing{MILD}", "the items begin without response.created", "", (self._headless,))
+        if self._headless is not None and self._is_first_answer():
+            lacks = "id" if self._is_headless_inside else ""
+            mild, what = ("", "content begins") if lacks else (MILD, "items begin")
+            text = f"the {what} without response.created"
+            yield Anomaly(f"stream.framing{mild}", text, "", (self._headless,), lacks)
         if self._notes.error is not None:
             return
         for n, item in enumerate(order(self.items)):
