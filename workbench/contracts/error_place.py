@@ -289,8 +289,7 @@ def _from_root(body: Mapping[str, JsonValue], steps: list[str], grammar: grammar
     items = body.get("input")
     if steps[0] == "item" and isinstance(items, list) and items:
         return ["input", str(len(items) - 1), *steps[1:]]
-    is_below = len(steps) > 2 and _key(body, steps[1]) is not None and names_whole(body, steps[0], grammar)
-    at = 1 if is_below else 0
+    at = int(len(steps) > 2 and _key(body, steps[1]) is not None and names_whole(body, steps[0], grammar))
     key = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
     return [key or steps[at], *steps[at + 1 :]]
 
