@@ -66,6 +66,7 @@ ORDINALS = (
     "fortieth",
     "forty-first",
     "forty-second",
+    "forty-third",
 )
 
 

@@ -68,11 +68,6 @@ class ErrorPlace:
     span: tuple[int, int] | None
     how: str
 
-    def is_in_absent_field(self) -> bool:
-        """The text names something inside a field that the request does not have: another body was refused."""
-        steps = _STEP.findall(self.how)
-        return self.span is None and len(steps) > 1 and _plain(steps[-1]) != _plain(self.pointer.rpartition("/")[2])
-
 
 _ID = regex.compile(
     r"(?<![\w-])(?:(?:toolu|srvtoolu|tooluse|call|chatcmpl-tool|fc|fco|ctc|cto|rs|msg|item|ws|mcp)_[A-Za-z0-9_-]{5,120}"

@@ -376,7 +376,7 @@ def _absent(case: RuleContext, rule: str, ids: NamedIds, place: ErrorPlace | Non
     """Why the fault that the text names is not in the request; an empty string if it may be."""
     if ids.missing and not ids.pointers:
         return f"{quote(ids.missing[0], 80)} does not occur in this request"
-    if place and place.is_in_absent_field():
+    if place and place.pointer and not place.span and not place.how.endswith(place.pointer[1:]):  # something inside it
         return f"this request has no {quote(place.pointer[1:], 80)}"
     if rule not in _WHOLE or not any(line.call or line.results for line in case.closure.lines):
         return ""
