@@ -21,7 +21,13 @@ from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.response import describe, error_of, text_of
-from workbench.protocols.families.items.stream_parts import StreamedItem, StreamedItemString, WholeValue, order
+from workbench.protocols.families.items.stream_parts import (
+    StreamedItem,
+    StreamedItemString,
+    WholeValue,
+    changed_names,
+    order,
+)
 from workbench.wire import SseEvent, type_words
 
 
@@ -137,7 +143,7 @@ class ItemStreamDecoder:
         self._sequence: int | None = None
         self._first: int | None = None  # sequence number of the first event
         self._headless: int | None = None  # event of the first item, if no response had begun
-        self._is_headless_inside = False  # that item had not begun either
+        self._lacks = ""  # key that the response does not have because that item had not begun either
         self._last = 0
         self._ended: int | None = None
 
@@ -303,22 +309,15 @@ class ItemStreamDecoder:
             self._notes.add("stream.index", "an event of an item has no item index", number)
             item = item or (self.items[-1] if self.items else None)
         if item is None:
-            self._miss_beginning(index, number)
+            if self.responses or self.items or (self._first or 0) > 1:
+                message = f"an event of item {index!r:.20}, which was not started"
+                self._notes.add("stream.block-order", message, number)
+            else:
+                self._lacks = "id"
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
             self._notes.add("stream.block-order", f"an event of item {item.index}, which has already ended", number)
         return item
-
-    def _miss_beginning(self, index: JsonValue, number: int) -> None:
-        """An item was not started; where the response was not started before it, that is the fault."""
-        if self.responses or self.items or not self._is_first_answer():
-            self._notes.add("stream.block-order", f"an event of item {index!r:.20}, which was not started", number)
-        else:
-            self._is_headless_inside = True
-
-    def _is_first_answer(self) -> bool:
-        """The stream has the beginning of its numbers: it was not resumed in its middle."""
-        return (self._first or 0) <= 1
 
     def _item_of_id(
         self, item_id: str, there: StreamedItem | None, number: int, index: JsonValue
@@ -357,7 +356,8 @@ class ItemStreamDecoder:
         if item is None:
             item = self._open(index, None)
         elif is_done:
-            self._compare(item, found, number)
+            for slug, message, key in changed_names(item, found):
+                self._notes.add(slug, message, number, f"/output/{item.index}/{key}")
             if item.kind == "function_call" and not item.is_told("/arguments"):
                 self._notes.add("stream.block-order", "a call ends without function_call_arguments.done", number)
         if isinstance(found.get("id"), str):
@@ -378,14 +378,6 @@ class ItemStreamDecoder:
         """The index of the item that an event without one ends: told by its id; a new one where none of it began."""
         item = self._by_id.get(text_of(final_item.get("id")) or "")
         return len(self.items) if item is None or item.index is None else item.index
-
-    def _compare(self, item: StreamedItem, final_item: Value, number: int) -> None:
-        """An item keeps its names from its beginning to its end."""
-        for key, slug in (("id", "stream.id"), ("call_id", "stream.id"), ("name", "stream.name")):
-            before = item.name(key)
-            if isinstance(before, str) and before and final_item.get(key) != before:
-                message = f"the {key} of an item changes from {before!r:.80} to {final_item.get(key)!r:.80}"
-                self._notes.add(slug, message, number, f"/output/{item.index}/{key}")
 
     # -- what is in them
 
@@ -472,11 +464,10 @@ class ItemStreamDecoder:
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
-        if self._headless is not None and self._is_first_answer():
-            lacks = "id" if self._is_headless_inside else ""
-            mild, what = ("", "content begins") if lacks else (MILD, "items begin")
+        if self._headless is not None and (self._first or 0) <= 1:  # a later one: the stream was resumed there
+            mild, what = ("", "content begins") if self._lacks else (MILD, "items begin")
             text = f"the {what} without response.created"
-            yield Anomaly(f"stream.framing{mild}", text, "", (self._headless,), lacks)
+            yield Anomaly(f"stream.framing{mild}", text, "", (self._headless,), self._lacks)
         if self._notes.error is not None:
             return
         for n, item in enumerate(order(self.items)):

@@ -231,6 +231,14 @@ class StreamedItem:
         return damage((pointer + at, pieces) for at, pieces in self.tracks.items())
 
 
+def changed_names(item: StreamedItem, final_item: Mapping[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
+    """(rule, message, name) of each name that an item does not keep from its beginning to its end."""
+    for key, slug in (("id", "stream.id"), ("call_id", "stream.id"), ("name", "stream.name")):
+        before, after = item.name(key), final_item.get(key)
+        if isinstance(before, str) and before and after != before:
+            yield slug, f"the {key} of an item changes from {before!r:.80} to {after!r:.80}", key
+
+
 class StreamedItemString:
     """A text of an item, or the arguments of a call, as it arrives (``adapters.Growing``)."""
 
