@@ -293,9 +293,9 @@ def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
 
 @cache
 def listed_keys(grammar: BodyGrammar) -> frozenset[str]:
-    """Keys for which some type lists texts, and those that tell which object it is."""
+    """Keys for which some type lists texts, and those that tell which object it is; not ``id``: no two are the same."""
     kinds = chain.from_iterable(each["keys"].items() for each in grammar.types.values())
-    return frozenset((*_TAGS, *(key for key, kind in kinds if any(_list_values(kind)))))
+    return frozenset((*_TAGS, *(key for key, kind in kinds if any(_list_values(kind))))) - {"id"}
 
 
 @cache

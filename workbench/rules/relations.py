@@ -268,7 +268,7 @@ def _may_be_common(case: RuleContext, relation: Relation, value: JsonValue) -> b
     if not relation.source.startswith(COMMON_SOURCE) or rule_of(relation) not in _SLUGS:
         return True
     practice = contracts.common_practice(case.contract.protocol)
-    return practice is not None and practice.may_be_refused(str(relation.place), value)
+    return practice is not None and practice.may_be_refused(relation.source.removeprefix(COMMON_SOURCE), value)
 
 
 def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared: list[JsonValue]) -> Finding:
