@@ -379,7 +379,7 @@ def _hits(message: Message, question: _Question) -> Sequence[PlacedValue]:
     return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))
 
 
-_SHORT, _KEPT = 8 * 1024, 1024
+_SHORT, _KEPT = 2 * 1024, 1024
 """Size limit in bytes of a kept message, and number of kept messages."""
 
 
