@@ -75,8 +75,12 @@ if TYPE_CHECKING:
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:
     __getattr__ = lazy(__name__)
-    explain, find_matches, match_by_kind = late(f"{__name__}.error_texts", "explain", "find_matches", "match_by_kind")
-    find_place, named_ids, names_whole = late(f"{__name__}.error_place", "find_place", "named_ids", "names_whole")
+    Match, explain, find_matches, match_by_kind = late(
+        f"{__name__}.error_texts", "Match", "explain", "find_matches", "match_by_kind"
+    )
+    ErrorPlace, NamedIds, find_place, named_ids, names_whole = late(
+        f"{__name__}.error_place", "ErrorPlace", "NamedIds", "find_place", "named_ids", "names_whole"
+    )
 
 __all__ = [
     "BESIDE",

@@ -11,8 +11,7 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, DecodedExchange, grammars
-from workbench.protocols.refusals import complaint_of
+from workbench.protocols import REQUEST, DecodedExchange, grammars, refusals
 from workbench.provenance import escape, scalars
 from workbench.wire import loads, value_at
 
@@ -128,7 +127,7 @@ def find_place(
         body = loads(decoded.request_text)
     except WireError:
         return _at_column(text, decoded)
-    complaint = complaint_of(text)
+    complaint = refusals.complaint_of(text)
     stated_places = (error.param or "", complaint.place if complaint else "")
     paths = list(_paths(text, stated_places, body, decoded, contract))
     best = max(paths, key=lambda found: found.pointer.count("/"), default=None)

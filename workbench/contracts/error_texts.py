@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.contracts import loading, pages
@@ -11,8 +12,10 @@ from workbench.contracts.known_texts import KnownText, known_texts, texts_withou
 from workbench.contracts.template import Plain, TemplateMatch, plain
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import refusals
-from workbench.protocols.refusals import Complaint, KnownRefusal
 from workbench.regex import RowsByText
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals import Complaint, KnownRefusal
 
 __all__ = ["Match", "explain", "find_matches"]
 

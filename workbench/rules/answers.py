@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from workbench.contracts import Basis, Breaks, ErrorPlace, Finding, Severity, find_matches
 from workbench.errors import WireError
@@ -10,7 +11,6 @@ from workbench.ir import ApiError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
-from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.failure_place import (
     cause_words,
@@ -23,6 +23,9 @@ from workbench.rules._shared.failure_place import (
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.wording import quote
 from workbench.wire import loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals import KnownRefusal
 
 ANSWER_ERROR = Rule(
     "answer.error",

@@ -9,8 +9,7 @@ from workbench.contracts import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import REQUEST, DecodedExchange
-from workbench.protocols.refusals import RetryAdvice
+from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.rules._shared.context import RuleContext
 from workbench.rules._shared.failure_place import refusal_of
 from workbench.rules._shared.reasoning import is_rebuilt
@@ -158,7 +157,7 @@ def _is_final(attempt: DecodedExchange) -> bool:
     """The same request gets the same answer."""
     error = attempt.response.error if attempt.response else None
     refusal = refusal_of(error or ApiError(""), attempt)
-    return refusal is None or refusal.kind.again is RetryAdvice.NO
+    return refusal is None or refusal.kind.again is refusals.RetryAdvice.NO
 
 
 def _repeated_request(case: RuleContext, last: _AttemptOutcome) -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbench import regex
-from workbench.contracts import LONGEST, Basis, ErrorPlace, Finding, Severity, find_place
+from workbench import contracts, regex
+from workbench.contracts import Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
 from workbench.lazy_dataclass import replace
@@ -104,7 +104,7 @@ def _narrowed_down(
 def _suspects(case: RuleContext, error: ApiError, found: Iterable[Finding]) -> list[tuple[str, list[_Reason]]]:
     """The most likely places, the first most of all."""
     reasons: defaultdict[str, list[_Reason]] = defaultdict(list)
-    text = f"{error.message} {' '.join(error.details.values())}"[:LONGEST]
+    text = f"{error.message} {' '.join(error.details.values())}"[: contracts.LONGEST]
     for pointer, reason in _new_places(case, text):
         reasons[pointer].append(reason)
     for pointer in _named_places(case, error, text):

@@ -13,7 +13,6 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.protocols.mcp.channel import (
-        ASKED_BY,
         CALL_TOOL,
         CANCELLED,
         STDIO,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.protocols.mcp.channel_facts import ChannelFacts, read_channel
     from workbench.protocols.mcp.course import Course, Lapse
     from workbench.protocols.mcp.http import (
+        ASKED_BY,
         BATCH,
         END,
         OVER_HTTP,

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.mcp.http import ASKED_BY
 from workbench.protocols.mcp.server_facts import agent_of
 from workbench.wire import (
     CONNECTION,
@@ -40,8 +41,6 @@ CALL_TOOL = "tools/call"
 
 SENT, RECEIVED = "sent", "received"
 TEXT, STDERR = "text", "stderr"
-ASKED_BY = "asked_by"
-"""Key of ``Exchange.meta``: ``"client"`` or ``"server"``, whoever sent the request."""
 
 CANCELLED = "cancelled"
 """Key of ``Exchange.meta``: the reason with which the side that asked cancelled the request, which may be empty."""

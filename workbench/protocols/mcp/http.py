@@ -15,8 +15,6 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols.history import fact
-from workbench.protocols.mcp.channel import ASKED_BY
-from workbench.protocols.mcp.revisions import namespaces
 from workbench.protocols.mcp.sign_in import SIGN_INS, sign_in_method
 from workbench.protocols.wire_place import WirePlace
 from workbench.wire import (
@@ -36,6 +34,9 @@ from workbench.wire import (
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
+
+ASKED_BY = "asked_by"
+"""Key of ``Exchange.meta``: ``"client"`` or ``"server"``, whoever sent the request."""
 
 OVER_HTTP = "over_http"
 """Key of ``Exchange.meta``: method and URL of the HTTP request that carried a message to a tool server."""
@@ -101,6 +102,8 @@ def _is_of_tool_server(message: dict[str, JsonValue]) -> bool:
     Agents talk to each other with ``message/send``, and ask for a task by ``id``, not ``taskId`` (A2A 0.3.0,
     ``TaskQueryParams``).
     """
+    from workbench.protocols.mcp.revisions import namespaces  # with their table: few bodies are JSON-RPC
+
     method, params = message.get("method"), message.get("params")
     if not isinstance(method, str):
         return True

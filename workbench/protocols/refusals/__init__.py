@@ -7,21 +7,28 @@ last. It may import what ``protocols`` may.
 
 from __future__ import annotations
 
-from workbench.protocols.refusals._classify import (
-    REFUSED,
-    KnownRefusal,
-    classify,
-    complaint_of,
-    duration,
-    guess,
-    of_error,
-    of_exchange,
-    refusal_of_complaint,
-    speaker_of,
-    told_wait,
-)
-from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
-from workbench.protocols.refusals._validators import Complaint
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals._classify import (
+        REFUSED,
+        KnownRefusal,
+        classify,
+        complaint_of,
+        duration,
+        guess,
+        of_error,
+        of_exchange,
+        refusal_of_complaint,
+        speaker_of,
+        told_wait,
+    )
+    from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
+    from workbench.protocols.refusals._validators import Complaint
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "REFUSED",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from workbench import regex
-from workbench.contracts import LONGEST, Contract, ErrorPlace, explain, find_place, names_whole
+from workbench import contracts, regex
+from workbench.contracts import Contract, ErrorPlace, explain, find_place, names_whole
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, grammars, refusals
 from workbench.protocols.common import read_error
-from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
 from workbench.rules._shared.context import RuleContext
 from workbench.rules._shared.place_in_error_text import spoken_place
 from workbench.rules._shared.wording import quote
 from workbench.wire import loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals import KnownRefusal
 
 PASSES = 3
 """Levels of a body below which a parameter is looked for: ``generationConfig.thinkingConfig.thinkingBudget``."""
@@ -49,7 +52,7 @@ def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
         return 400 <= status < 500
     if refusal.kind.name in _VAGUE and status in (400, 422):
         return True  # a gateway's words, and the status of what is behind it
-    return refusal.kind.cause is FailureSide.REQUEST and 400 <= status < 500
+    return refusal.kind.cause is refusals.FailureSide.REQUEST and 400 <= status < 500
 
 
 def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
@@ -78,7 +81,7 @@ def place_of(
     has_path = place is not None and place.pointer != ""
     if refusal and at not in ("", "message") and not (has_path and at in ("field", "parameter", "state")):
         place = next(_places(at, refusal, error, decoded), None) or (place if has_path else None)
-    is_ours = refusal is None or refusal.kind.cause is FailureSide.REQUEST
+    is_ours = refusal is None or refusal.kind.cause is refusals.FailureSide.REQUEST
     if (has_path and at != "model") or error.param or not is_ours or at not in _IN_WORDS:
         return place
     by_words = _place_by_words(error, decoded, prefers)
@@ -128,7 +131,7 @@ def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExc
         body = loads(decoded.request_text)
     except WireError:
         return
-    text = f"{error.message} {' '.join(error.details.values())}"[:LONGEST]
+    text = f"{error.message} {' '.join(error.details.values())}"[: contracts.LONGEST]
     if at == "model":
         yield from _model(body, refusal, decoded)
     elif at in ("parameter", "field"):
@@ -242,14 +245,14 @@ def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
 def cause_words(refusal: KnownRefusal) -> str:
     """Place of the cause, in words; empty if the request shows it."""
     kind = refusal.kind
-    if kind.cause is FailureSide.REQUEST:
+    if kind.cause is refusals.FailureSide.REQUEST:
         return ""
-    if kind.cause is FailureSide.ANSWER:
+    if kind.cause is refusals.FailureSide.ANSWER:
         return "the request is not at fault"
     if kind.at == "model":
         return "the request cannot show this: only the provider knows its models"
     return "nothing in the request causes this" + (
-        "; the same request may succeed later" if kind.again is RetryAdvice.LATER else ""
+        "; the same request may succeed later" if kind.again is refusals.RetryAdvice.LATER else ""
     )
 
 

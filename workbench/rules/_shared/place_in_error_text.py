@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench import regex
-from workbench.contracts import LONGEST, ErrorPlace
+from workbench import contracts, regex
+from workbench.contracts import ErrorPlace
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
@@ -63,7 +63,7 @@ def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str
         rule: that the text belongs to: it tells whether messages, tools or parameters are meant first.
     """
     best: list[_Candidate] = []
-    for candidate in _candidates(body, split_words(text[:LONGEST])):
+    for candidate in _candidates(body, split_words(text[: contracts.LONGEST])):
         weight = candidate.weight + NEAR * _is_at_home(candidate.pointer, rule)
         weighed = _Candidate(candidate.pointer, weight)
         if not best or weighed.weight > best[0].weight:

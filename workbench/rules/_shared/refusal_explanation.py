@@ -7,10 +7,11 @@ cause of the refusal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from workbench import contracts
 from workbench.chain import CallState
 from workbench.contracts import (
-    TELLING,
     Basis,
     ErrorPlace,
     Finding,
@@ -22,19 +23,20 @@ from workbench.contracts import (
     find_place,
     match_by_kind,
     named_ids,
-    pages,
     plain,
 )
 from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.lazy_dataclass import dataclass, replace
-from workbench.protocols import REQUEST
-from workbench.protocols.refusals import KnownRefusal, complaint_of
+from workbench.protocols import REQUEST, refusals
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.failure_place import error_parameters, is_about_the_request, place_of, refusal_of
 from workbench.rules._shared.refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
 from workbench.rules._shared.wording import quote
 from workbench.wire import loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals import KnownRefusal
 
 NEAR = 2
 """Number of messages by which an index may be off, because it is counted differently."""
@@ -193,7 +195,7 @@ def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
     return (
         is_known
         or any(quote(text.strip()) in f.evidence for f in errors)
-        or (bool(errors) and len(plain_text) < TELLING)
+        or (bool(errors) and len(plain_text) < contracts.TELLING)
     )
 
 
@@ -224,7 +226,7 @@ def _predicting(findings: Iterable[Finding], error: ApiError) -> list[Finding]:
 
 def _rank(matches: Sequence[Match], provider: str) -> list[Match]:
     """Rules that have a page, texts of the provider itself first."""
-    known = [m for m in matches if m.rule in pages.slugs()]
+    known = [m for m in matches if m.rule in contracts.pages.slugs()]
     return sorted(known, key=lambda m: m.provider.partition(":")[0] != provider)
 
 
@@ -261,13 +263,13 @@ def _by_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) 
     """A match by the place that the text names and its kind, where no words of a rule are in it."""
     place = place_of(refusal, error, case.decoded, case.contract) if refusal else None
     rule = rule_at(place.pointer, refusal) if place and refusal else ""
-    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in pages.slugs() else []
+    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in contracts.pages.slugs() else []
 
 
 def _by_family(error: ApiError, refusal: KnownRefusal | None, place: ErrorPlace | None) -> list[Match]:
     """A match by the place alone, where the text says nothing else that is known."""
     rule = rule_of_place(place.pointer, refusal) if place and refusal else ""
-    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in pages.slugs() else []
+    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in contracts.pages.slugs() else []
 
 
 def _new_finding(
@@ -275,7 +277,7 @@ def _new_finding(
 ) -> tuple[Finding, bool]:
     """A finding that rests on the provider's words alone, and whether the request is without that fault."""
     place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)
-    complaint = complaint_of(error.message)
+    complaint = refusals.complaint_of(error.message)
     is_told = complaint is not None and bool(complaint.rule)
     is_elsewhere = bool(place and match.rule.startswith("args.") and place.pointer.startswith("/tools/"))
     is_open = is_elsewhere or (match.kind and not is_told)
@@ -283,7 +285,7 @@ def _new_finding(
         match = replace(match, rule=rule_here)
     place = _better_place(case, match.rule, error, place)
     absent = _absent(case, match.rule, ids, place)
-    rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
+    rule = Rule(match.rule, Severity.ERROR, contracts.pages.page(match.rule).summary)
     how = f" and names {quote(place.how, 80)}" if place and place.how else ""
     what = _in_words(refusal) if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
     message = f"the provider refused this with status {case.status}{how}: {what}"

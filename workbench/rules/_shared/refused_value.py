@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.contracts import ErrorPlace
@@ -16,9 +17,11 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
-from workbench.protocols.refusals import KnownRefusal
 from workbench.provenance import escape, scalars
 from workbench.wire import loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.refusals import KnownRefusal
 
 _MISSING = ("field-missing", "message-empty")
 _OF_PARAMETERS = ("parameter-unsupported", "value-invalid", "parameter-range")
