@@ -282,7 +282,7 @@ def test_messages(message: Json, parts: tuple[Part, ...], extra: Json) -> None:
 WRONG: list[tuple[str, Any, str, str]] = [
     ("no object", "hello", "content.shape", ""),
     ("no role", {"content": "a"}, "content.shape", ""),
-    ("role is a number", {"role": 3, "content": "a"}, "content.shape", ""),
+    ("role is a number", {"role": 3, "content": "a"}, "content.shape", "/role"),
     ("content is a number", {"role": "user", "content": 3}, "content.shape", "/content"),
     ("content is an object", {"role": "user", "content": {"type": "text", "text": "a"}}, "content.shape", "/content"),
     ("no content", {"role": "user"}, "content.shape", ""),
