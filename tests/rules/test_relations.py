@@ -87,6 +87,8 @@ ROWS = [
     ("without a parameter", {"at": "/n", "when": {"/max_tokens": "absent"}}, ["/n"]),
     ("beside a message", {"at": "/n", "when": {"/messages/*/content/*/type": "image_url"}}, ["/n"]),
     ("beside no such message", {"at": "/n", "when": {"/messages/*/content/*/type": {"is": "x", "none": True}}}, ["/n"]),
+    ("over HTTP", {"at": "/n", "when": {"transport": "http"}}, ["/n"]),
+    ("over a WebSocket", {"at": "/n", "when": {"transport": "websocket"}}, []),
     ("of a size", {"at": "/n", "when": {"more-messages": 4}}, ["/n"]),
     ("of another size", {"at": "/n", "when": {"more-messages": 5}}, []),
     ("of many bytes", {"at": "/n", "when": {"more-bytes": 5000}}, []),

@@ -77,6 +77,7 @@ class When:
         thinking: "on" or "off"; empty for any.
         stream: the request asks for a stream, or does not; None for any.
         url: globs of the request's URL.
+        transport: "http", or "websocket" for the turns of a connection; empty for any.
         beta, without_beta: globs of announced beta features.
         more_messages, more_bytes: the request has more; -1 for any.
         places: conditions on other places.
@@ -86,6 +87,7 @@ class When:
     thinking: str = ""
     stream: bool | None = None
     url: tuple[str, ...] = ()
+    transport: str = ""
     beta: str = ""
     without_beta: str = ""
     more_messages: int = -1
@@ -163,7 +165,7 @@ KEYS = (
     *("name", "at", "when", "for", "then", "rule", "status", "says", "type-of-error", "param", "code", "body"),
     *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", "seen-on", "passes", *TESTS),
 )
-_WHEN = ("role", "thinking", "stream", "url", "beta", "without-beta", "more-messages", "more-bytes")
+_WHEN = ("role", "thinking", "stream", "url", "transport", "beta", "without-beta", "more-messages", "more-bytes")
 
 
 def read_relation(node: Node, source: str, date: str) -> Relation:
@@ -303,11 +305,14 @@ def _when(node: Node) -> When:
     stream = value.get("stream")
     if stream not in (None, True, False) or value.get("thinking") not in (None, "on", "off"):
         raise node.fail("stream is true or false, thinking is on or off")
+    if value.get("transport") not in (None, "http", "websocket"):
+        raise node.fail("transport is http or websocket")
     return When(
         role=_texts(node.get("role")),
         thinking=node.get("thinking").text(""),
         stream=stream,
         url=_texts(node.get("url")),
+        transport=node.get("transport").text(""),
         beta=node.get("beta").text(""),
         without_beta=node.get("without-beta").text(""),
         more_messages=node.get("more-messages").number() if "more-messages" in value else -1,

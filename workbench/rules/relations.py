@@ -45,7 +45,7 @@ from workbench.rules._shared.relation_values import (
 )
 from workbench.rules._shared.wording import by_term, quote, show_value
 from workbench.rules.params import IGNORED, UNSUPPORTED
-from workbench.wire import value_at
+from workbench.wire import CONNECTION, value_at
 
 CONFLICT = Rule(
     "params.conflict", Severity.WARNING, "Two parameters of a request cannot be used together.", breaks=Breaks.REQUEST
@@ -214,6 +214,8 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
         return False
     if when.stream is not None and bool(request.stream) is not when.stream:
         return False
+    if when.transport and when.transport != _transport(case):
+        return False
     url = _url(case)
     if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not _may_go_there(relation)):
         return False
@@ -232,6 +234,11 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
 def _may_go_there(relation: Relation) -> bool:
     """Whether a body without an address is suspected: by a refusal that was seen at any version of the endpoint."""
     return relation.is_enforced and not any("=" in glob for glob in relation.when.url)
+
+
+def _transport(case: RuleContext) -> str:
+    """How the request travelled, as ``When.transport`` names it; a body alone is taken as one of HTTP."""
+    return "websocket" if CONNECTION in case.decoded.exchange.meta else "http"
 
 
 def _url(case: RuleContext) -> str:
