@@ -91,7 +91,7 @@ async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> Non
         await hold(driver, "answer")
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
-        await until(driver.pilot, shows(driver, "as recorded", "add an error result", "sent to sim:anthropic → 200"))
+        await until(driver.pilot, shows(driver, "as recorded", "add an error result", "✓ 200", "sent to sim:anthropic"))
         await until(driver.pilot, shows(driver, "sent as edited", "finish reason"))
         await driver.press("q", "o")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen) and driver.screen.opened)

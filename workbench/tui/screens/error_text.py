@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 from textual.worker import get_current_worker
@@ -34,6 +35,10 @@ class PastedText(TextArea):
     def edit(self, edit: Edit) -> EditResult:
         lines = edit.text[:MOST].replace("\r\n", "\n").replace("\r", "\n").split("\n")
         return super().edit(replace(edit, text="\n".join(map(visible, lines))))
+
+    def render_line(self, y: int) -> Strip:
+        """A line; blank without any column for text, where Textual could not wrap the placeholder."""
+        return super().render_line(y) if self.content_size.width else Strip.blank(self.size.width)
 
 
 PAUSE = 0.15
