@@ -335,8 +335,13 @@ _LIMITS = {
 }
 
 
+_TRANSPORT_WORDS = {"http": "HTTP", "websocket": "a WebSocket"}
+
+
 def _beside(relation: Relation) -> str:
-    """The first condition on another place, in words."""
+    """The transport, or the first condition on another place, in words."""
+    if relation.when.transport:
+        return f" over {_TRANSPORT_WORDS[relation.when.transport]}"
     first = next((each for each in relation.when.places if each.place.up < 0), None)
     if first is None:
         return ""

@@ -103,7 +103,7 @@ class RowsLayout(VerticalLayout):
             moved_region = region._replace(y=y, height=max(0, heights.get(n, region.height)))
             placements[n] = each._replace(region=moved_region)
             y += moved_region.height
-        return placements
+        return [each for each in placements if each.region.height]  # what is in a pane without a row would get one
 
 
 def _is_pane(widget: Widget) -> bool:

@@ -60,7 +60,7 @@ CHECKED = "verified against the contract only"
 
 
 def verification(repair: Repair) -> str:
-    """What the check of a repair has shown, in words for people."""
+    """The result of the check of a repair, in words for people."""
     return CHECKED if repair.verified else "repairs this finding alone; other findings remain"
 
 

@@ -22,7 +22,7 @@ TIMES = ("recordedat", "startedat", "starttime", "timestamp", "startdatetime", "
 FAILURES = ("errorinformation", "errorstr", *FAILURE)
 STATUSES = ("statuscode", "responsestatuscode", "httpstatuscode")
 SELECTION = frozenset({"messages", "tools", "tool_choice", "functions", "function_call"})
-"""What loggers keep of a request besides its model and parameters, which they store next to it."""
+"""Members of a request that loggers store whole; its model and parameters they store next to it."""
 
 CODINGS = ("encoding", "bodyencoding")
 

@@ -66,7 +66,7 @@ class RepeatedSettings:
         return place not in self.hosts or any(matches_glob(host, glob) for glob in self.hosts[place])
 
     def losses(self, update: Value, state: Value) -> Iterator[LostSetting]:
-        """What an update sets and the state after it does not have, on whatever host.
+        """Settings of an update that the state after it lacks or has with another value, on whatever host.
 
         A state without a member says nothing, unless it has it in the place of the other version.
         """

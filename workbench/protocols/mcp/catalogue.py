@@ -295,7 +295,7 @@ class Catalogue:
         self._shorten("awaited", self._awaited, _MOST_OPEN)
 
     def _take_settings(self, method: str, request_params: Mapping[str, JsonValue]) -> None:
-        """What the client asked for holds from the result on."""
+        """Apply a subscription that the client ended, or a level of log messages that it set: the server has agreed."""
         level, uri = request_params.get("level"), request_params.get("uri")
         if method == "resources/unsubscribe" and isinstance(uri, str):
             self._journal.pop(self._subscribed, uri)
