@@ -80,7 +80,7 @@ class LabView:
             return
         target = column.subject.target
         dials = f" · {column.dials}" if column.dials else ""
-        title = f"{TITLE}   {target.name} · {column.subject.model}{dials}"
+        title = f"{TITLE}  {target.name} · {column.subject.model}{dials}"
         bar.show(send.headline(title, words, target, self.screen.size.width, is_set=self.screen.is_key_set(target)))
         if run:
             self.screen.table.refresh()
