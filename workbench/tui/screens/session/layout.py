@@ -26,7 +26,7 @@ LIST_ROWS = 10
 """Rows of a long list of exchanges, in the layout of two columns."""
 
 SLACK = 4
-"""Empty rows of a pane that are left so that those below it do not move with each exchange."""
+"""Empty rows of a pane that are left so that those below it do not move with each exchange, in a body of one height."""
 
 LEDGER_ROWS = 7
 """Least rows for the panes of ``HALVES`` together."""
@@ -72,7 +72,7 @@ class PaneLayout:
         self.focused = self._front = "exchanges"
         self._side = "ir"
         self._in_slot = {row.slot: row.id for row in reversed(session_panes.PANES)}
-        self._list_rows = self._main_rows = 2
+        self._list_rows = self._main_rows = self._main_room = 2
         self._rows: str | None = None
         self._columns: str | None = None
         self.is_furnished = False
@@ -144,8 +144,8 @@ class PaneLayout:
             lacking = sum(self._rows_in(slot, room) for slot in session_panes.HALVES) - LEDGER_ROWS
             needed = self._rows_in("main", room, room - needed - max(0, lacking))
         screen.set_class(is_roomy, "-roomy")
-        if not needed <= self._main_rows <= min(room, needed + SLACK):
-            self._main_rows = needed
+        if room != self._main_room or not needed <= self._main_rows <= min(room, needed + SLACK):
+            self._main_rows, self._main_room = needed, room
         rows = f"{self._list_rows} {self._main_rows} 4fr 3fr" if is_roomy else self._stacked_rows()
         if rows != self._rows:
             self._rows = body.styles.grid_rows = rows
