@@ -384,7 +384,7 @@ def test_deepseek_eras_differ_and_cite_both_sides():
     assert "at message index" in v32.check_for("reasoning.missing").template
     eras = v4.terms["reasoning.eras"]
     assert {row["era"] for row in eras.value} == {"R1", "V3.2", "V4"}
-    assert "copies since V4" in eras.source
+    assert "versions since V4" in eras.source
     assert "article on tool calls" in eras.source
 
 
