@@ -59,8 +59,8 @@ def main() -> int:
 
 def _run_failures_again(environment: dict[str, str]) -> int:
     """Run the tests that failed once more, alone; one that passes then depends on time: it is named, to be mended."""
-    words = ["pytest", "--last-failed", "--last-failed-no-failures", "none", "--tb=no", "-rpf", "--maxfail", str(MOST_FAILURES)]
-    status = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, env=environment).returncode
+    words = ["--last-failed", "--last-failed-no-failures", "none", "--tb=no", "-rpf", "--maxfail", str(MOST_FAILURES)]
+    status = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, env=environment).returncode
     if not status:
         print("tests: those that failed pass alone, so they depend on time: find out why (CONTRIBUTING.md, --late)")
     return status
