@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.tui.driving import Driver, screen_text, still
+from tests.tui.driving import Driver, screen_text, still, until
 from workbench.tui.bars import KeyBar
 from workbench.tui.panes.lineview import LineView
 
 PLACES = Path(__file__).parent / "__snapshots__" / "layout.txt"
 SIZES = ((80, 24), (120, 40))
+MOST_LAYOUTS = 20
+"""Layouts after which the places of the panes no longer change."""
 WAYS_OUT = ("q back", "q quit", "esc ")
 
 
@@ -32,13 +34,21 @@ async def hold(driver: Driver, name: str) -> None:
         assert made == {key: held.get(key) for key in made}
 
 
+def _panes(driver: Driver) -> list[LineView]:
+    return [pane for pane in driver.app.screen.query(LineView) if pane.region.area]
+
+
 async def _places(driver: Driver, name: str, width: int, height: int) -> tuple[str, str]:
     """Name and size of a screen, and its panes with column, row, width and height."""
     await driver.pilot.resize_terminal(width, height)
-    for _ in range(3):  # a pane whose height follows its lines is laid out once more
+    await until(driver.pilot, lambda: screen_text(driver.app).count("\n") == height - 1)
+    told, panes = "", _panes(driver)
+    for n in range(MOST_LAYOUTS):  # a pane whose height follows its lines is laid out once more
         await driver.pilot.pause()
-    panes = [pane for pane in driver.app.screen.query(LineView) if pane.region.area]
-    told = " ".join(f"{p.id}={p.region.x},{p.region.y},{p.region.width},{p.region.height}" for p in panes)
+        before, panes = told, _panes(driver)
+        told = " ".join(f"{p.id}={p.region.x},{p.region.y},{p.region.width},{p.region.height}" for p in panes)
+        if n > 1 and told == before:
+            break
     assert all(pane.region.height >= 2 for pane in panes), told
     assert sum(pane.region.area for pane in panes) >= 0.6 * width * height, f"unused room: {told}"
     footer = screen_text(driver.app).split("\n")[-1]

@@ -62,7 +62,9 @@ async def test_hostile_names_are_offered_visibly_and_open_all_the_same(own_home:
     put(own_home / "in" / os.fsdecode(b"\x1b[2J\xff \n.jsonl"), entries())
     put(own_home / "in/\u202efolder/x.jsonl", entries())
     async with at_home(size) as home:
-        await home.press("o", *"~/in/", "down", "enter")
+        await home.press("o", *"~/in/")
+        await until(home.pilot, lambda: home.app.screen.query_one(SuggestionPane).count() == 2)
+        await home.press("down", "enter")
         await home.until("this name has characters")
         assert_clean(home)  # type: ignore[arg-type]
         await home.press("down", "down", "enter")
