@@ -337,7 +337,7 @@ def test_a_contract_without_a_reason_for_a_variant_goes_without_one(own: Path):
 
 def test_unknown_names_and_variants_are_named():
     with pytest.raises(
-        UsageError, match=r"no contract named 'opneai'; did you mean openai\? \(known: anthropic, bedrock"
+        UsageError, match=r"no contract named 'opneai'; did you mean openai\? \(known: anthropic, azure-models, bedrock"
     ):
         contracts.get("opneai")
     with pytest.raises(UsageError, match=r"contract 'deepseek' has no variant 'v9'; known: v4, v3.2"):

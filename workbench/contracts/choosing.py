@@ -113,7 +113,9 @@ def _by_error(text: str, protocol: str | None, model: str | None) -> tuple[str, 
     """The one contract that has this text; of several the one whose model was asked."""
     from workbench.contracts.error_texts import explain
 
-    names = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
+    matches = explain(text)
+    whole = [m for m in matches if m.is_whole] or matches
+    names = {name for m in whole for name in (m.provider.partition(":")[0], *m.also)}
     speaking = [name for name in names if name in contracts.names() and contracts.read(name).speaks(protocol)]
     of_model = {name for name, _ in _by_model(model)}
     likely = speaking if len(names) == 1 else [name for name in speaking if name in of_model]

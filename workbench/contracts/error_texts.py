@@ -432,13 +432,11 @@ def _terms(provider: str) -> Mapping[str, str]:
 
 def _with_others(matches: list[Match]) -> list[Match]:
     """Each match with the other providers whose text is the same, or as much of it as was pasted."""
-    by_provider = {m.provider.partition(":")[0]: m.message for m in reversed(matches)}
-    return [
-        replace(
-            m,
-            also=tuple(
-                sorted(p for p, t in by_provider.items() if t == m.message and p != m.provider.partition(":")[0])
-            ),
-        )
-        for m in matches
-    ]
+    by_provider = {m.provider.partition(":")[0]: m for m in reversed(matches)}
+    return [replace(m, also=tuple(sorted(p for p, o in by_provider.items() if _is_other(m, p, o)))) for m in matches]
+
+
+def _is_other(match: Match, provider: str, other: Match) -> bool:
+    """A part of another provider's text is not the text of a provider that has all of it."""
+    is_same = other.message == match.message and (other.is_whole or not match.is_whole)
+    return is_same and provider != match.provider.partition(":")[0]
