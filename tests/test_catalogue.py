@@ -67,6 +67,7 @@ ORDINALS = (
     "forty-first",
     "forty-second",
     "forty-third",
+    "forty-fourth",
 )
 
 
