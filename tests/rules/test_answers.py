@@ -70,9 +70,9 @@ def test_the_reason_is_shown(anthropic):
 
 def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
-    found = chat(HELLO, error(text), status=500, provider="deepseek")
+    found = chat(HELLO, error(text), status=503, provider="deepseek")
     assert [f.message for f in found] == [
-        "status 500: a tool call has no tool result; deepseek uses this text for closure.missing-result"
+        "status 503: a tool call has no tool result; deepseek uses this text for closure.missing-result"
     ]
 
 

@@ -46,13 +46,18 @@ _VAGUE = ("gateway", "provider-failed")
 """Kinds that say only that something failed."""
 
 
+_OF_SERVERS = (500, 501)
+"""Statuses with which local servers and gateways refuse a request, too: their words tell that it is at fault."""
+
+
 def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
     """True if the provider refused the request itself: the error shows that, or nothing shows otherwise."""
     if refusal is None:
         return 400 <= status < 500
-    if refusal.kind.name in _VAGUE and (status in (400, 422) or (refusal.rule and refusal.by == "status")):
-        return True  # a gateway's words, and the status of what is behind it; a local server's 500 with a fault in words
-    return refusal.kind.cause is refusals.FailureSide.REQUEST and status >= 400
+    is_in_words = bool(refusal.rule) and refusal.by == "status" and status in _OF_SERVERS
+    if refusal.kind.name in _VAGUE and (status in (400, 422) or is_in_words):
+        return True  # a gateway's words, and the status of what is behind it
+    return refusal.kind.cause is refusals.FailureSide.REQUEST and (400 <= status < 500 or status in _OF_SERVERS)
 
 
 def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
