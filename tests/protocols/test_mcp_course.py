@@ -120,6 +120,10 @@ COURSES: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], list[str]]] = {
         [],
     ),
     "a task that is not": ((*READY, CALL, answer(1, task={**TASK, "status": "failed"})), ["unfetched"]),
+    "a task of nobody": (
+        (*READY, ask(2, "tasks/get", taskId="u"), ("server", {"id": 2, "error": {"code": -32602, "message": "?"}})),
+        ["lifecycle", "unlisted"],
+    ),
     "a task after its end": (
         (*READY, CALL, answer(1, task={**TASK, "status": "cancelled"}), tell("server", "tasks/status", **TASK)),
         ["lifecycle"],

@@ -32,6 +32,9 @@ _PROBES = ("initialize", "server/discover", "ping")
 _OVER = ("completed", "failed", "cancelled")
 """States of a task that are its last."""
 
+_OF_TASK = ("tasks/get", "tasks/result", "tasks/cancel", "tasks/update")
+"""Requests for one task."""
+
 _WITH_RESULT, _WITH_TASKS = ("completed", "failed"), "2025-11-25"
 """States with a result that waits to be fetched, in the revision in which it is fetched separately."""
 
@@ -49,7 +52,7 @@ _EARLY = ("notifications/message", "notifications/progress", "notifications/canc
 """Notifications that a server may send before its response to ``initialize``."""
 
 _MOST, _MOST_TASKS = 256, 4096
-"""Answered and cancelled requests whose ids and tokens are remembered, and tasks."""
+"""Requests whose ids and tokens are remembered, answered, cancelled or early ones; and tasks, and cursors of lists."""
 
 
 class Lapse(NamedTuple):
@@ -225,7 +228,7 @@ class Course:
             text = "the client sent no notifications/initialized after the response to initialize and before this"
             yield Lapse("lifecycle", CLIENT, place, "/method", text)
             self._set("phase", "ready")
-        elif not self.phase and sender == CLIENT and not is_stateless(params):
+        elif not self.phase and sender == CLIENT and not is_stateless(params) and len(self._early) < _MOST:
             self._journal.append(self._early, (place, method))
 
     def _of_notification(
@@ -314,6 +317,13 @@ class Course:
             asked = self._open.end_late((_OTHER[sender], f"task {id_}"))
             self._journal.pop(self._progress, repr(asked.token if asked else None))
 
+    def _of_unknown_task(self, sender: str, asked: OpenRequest) -> Iterator[Lapse]:
+        """A refused request for a task that no message of the connection named before."""
+        id_ = asked.params.get("taskId")
+        if isinstance(id_, str) and id_ not in self._tasks and self._is_all and self.phase and self._is_alone:
+            text = f"{asked.method} asks for the task {quote(id_)}, which nobody created on this connection"
+            yield Lapse("lifecycle", sender, asked.place, "/params/taskId", text)
+
     def _forget_tasks(self) -> None:
         """The oldest of too many: no judgement on whether its result was fetched."""
         for table in (self._tasks, self._fetched):
@@ -330,7 +340,9 @@ class Course:
         result = message.get("result")
         if asked is None:
             yield from self._of_answer(sender, key, message, place)
-        elif sender == SERVER:
+        elif "error" in message and asked.method in _OF_TASK:
+            yield from self._of_unknown_task(_OTHER[sender], asked)
+        if asked and sender == SERVER:
             yield from _lapses(self._catalogue.of_response(asked.method, asked.params, message), place)
         if asked is None or not isinstance(result, dict):
             if asked:
@@ -382,6 +394,8 @@ class Course:
             yield Lapse("cursor", sender, place, "/params/cursor", text)
         if isinstance(following, str):
             self._journal.put(self._cursors, (open_request.method, following), None)
+        while len(self._cursors) > _MOST_TASKS:  # what began a list is the oldest of it: its cursors are not judged
+            self._journal.pop(self._cursors, next(iter(self._cursors)))
 
     def _close(self, open_request: OpenRequest) -> None:
         if open_request.token is not None:
