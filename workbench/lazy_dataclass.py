@@ -1,8 +1,9 @@
 """Dataclasses whose methods are made when they are first called.
 
 ``dataclasses.dataclass`` compiles six functions for a class, 0.5 ms; a short command imports 200 classes, and uses 80,
-most of them to make instances alone. The class itself, with its slots, is made at once; what makes, compares and hashes
-instances is compiled one by one, and the rest by ``dataclasses`` at the first use of any of it.
+most of them to make a few instances. The class itself, with its slots, is made at once; what compares and hashes
+instances is compiled one by one, what makes them once there are more than a few, and the rest by ``dataclasses`` at the
+first use of any of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import reprlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,7 +82,8 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
     for name in _methods(options):
         if name not in vars(cls):
             make = partial(_compile, built_class, name, own, options, complete) if name in _WRITERS else complete
-            setattr(built_class, name, _placeholder(built_class, name, make))
+            method = _placeholder(built_class, name, make)
+            setattr(built_class, name, _first_init(built_class, own, options, method) if name == "__init__" else method)
     if options.get("frozen"):
         for method in (__getstate__, __setstate__):
             if method.__name__ not in vars(cls):
@@ -229,6 +231,64 @@ def _placeholder(made: type, name: str, complete: Callable[[], None]) -> Callabl
         return getattr(made, name)(self, *args, **options)
 
     return method
+
+
+_FEW = 8
+"""Instances of a class that are made without a function of their own: to compile one takes as long as 20 of them."""
+
+
+def _first_init(
+    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool], compiled: Callable[..., None]
+) -> Callable[..., None]:
+    """What makes the first instances of a class; ``compiled`` makes more, and where arguments or fields do not fit."""
+    left = _FEW
+    plan = cache(partial(_plan, made, own, options))
+
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0 or not _fill(self, *plan(), args, given):
+            compiled(self, *args, **given)
+        elif hasattr(made, "__post_init__"):
+            self.__post_init__()
+
+    __init__.__qualname__ = f"{made.__qualname__}.__init__"
+    return __init__
+
+
+_Step: TypeAlias = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
+"""A field: its name, what sets it, and what makes its default."""
+
+
+def _plan(
+    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool]
+) -> tuple[Sequence[str], Sequence[_Step]]:
+    """Fields that are given by place, and all that are arguments; none if that is not all there is to do."""
+    fields = own() or {}
+    if not all(field.init for field in fields.values()):
+        return (), ()
+    by_place = [name for name, field in fields.items() if not _is_by_name(field, options)]
+    return by_place, [(name, getattr(made, name).__set__, _default(field)) for name, field in fields.items()]
+
+
+def _default(field: dataclasses.Field[Any]) -> Callable[[], Any] | None:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory
+    return None if field.default is dataclasses.MISSING else lambda: field.default
+
+
+def _fill(it: Any, by_place: Sequence[str], steps: Sequence[_Step], args: Sequence[Any], given: Mapping[str, Any]) -> bool:
+    """Set the fields of an instance. False if the arguments do not fit."""
+    values = {**given, **dict(zip(by_place, args, strict=False))}
+    is_fit = len(values) == len(args) + len(given) and len(values) <= len(steps)
+    for name, put, default in steps if is_fit else ():
+        if name in values:
+            put(it, values.pop(name))
+        elif default is None:
+            return False
+        else:
+            put(it, default())
+    return is_fit and not values and bool(steps)
 
 
 class _Attribute:

@@ -36,20 +36,18 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, data: bytes) -> None:
     """Replace a file of the cache, for its user alone. A failure is ignored."""
-    import tempfile
-
     folder = cache_folder()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _is_private(folder.lstat(), stat.S_ISDIR):
             return
-        handle, temporary = tempfile.mkstemp(dir=folder)
+        temporary = folder / f"tmp{os.urandom(8).hex()}"  # tempfile reads every kind of archive
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(data)
             os.replace(temporary, folder / name)
         except OSError:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def keep_newest(pattern: str, most: int) -> None:

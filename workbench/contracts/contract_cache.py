@@ -30,8 +30,8 @@ _CLASSES = (
     *(CommonPractice, Condition, ContractFile, Endpoint, EnforcedCheck, Fact),
     *(Holds, Place, Relation, Sign, Test, Variant, When),
 )
-_PRACTICES = "/practices"
-"""Key of the common practice, next to the names of contracts."""
+_PRACTICES = "/practices/"
+"""Beginning of the keys of common practices, next to the names of contracts; the protocol follows."""
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """Exceptions for a file that is not a compiled contract."""
 
@@ -45,11 +45,14 @@ class _Store:
 
     Args:
         data: a line of JSON, and the parts behind it.
-        places: name of a contract, "" for the index, or ``_PRACTICES`` → start and end of its JSON.
+        places: name of a contract, "" for the index, or key of a practice → start and end of its JSON.
     """
 
     def __init__(self, data: bytes, places: Mapping[str, tuple[int, int]]) -> None:
         self._data, self._places = data, places
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
 
     def get(self, name: str) -> Any:
         """A contract, or the index. None if it cannot be read."""
@@ -76,15 +79,15 @@ def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
     return {name: outline(file) for name, file in files.items()}
 
 
-def common_practices(load: Callable[[str], ContractFile]) -> Mapping[str, CommonPractice]:
-    """Protocol → common practice of the shipped contracts. What is not compiled yet is compiled with ``load``."""
-    store = _store()
-    found = store.get(_PRACTICES) if store else None
-    if isinstance(found, dict):
+def common_practice(protocol: str, load: Callable[[str], ContractFile]) -> CommonPractice | None:
+    """Common practice of the shipped contracts of a protocol. What is not compiled yet is compiled with ``load``."""
+    store, key = _store(), _PRACTICES + protocol
+    found = store.get(key) if store else None
+    if isinstance(found, CommonPractice) or (store and key not in store):
         return found
     files = {name: load(name) for name in resources.shipped_profiles()}
     _save(files)
-    return practices(files.values())
+    return practices(files.values()).get(protocol)
 
 
 def outline(file: ContractFile) -> ContractFile:
@@ -114,7 +117,8 @@ def _save(files: Mapping[str, ContractFile]) -> None:
     with suppress(*_FAULTS, OSError):
         parts = {name: plain_form.encode(file, _CLASSES) for name, file in files.items()}
         parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
-        parts[_PRACTICES] = plain_form.encode(dict(practices(files.values())), _CLASSES)
+        for protocol, practice in practices(files.values()).items():
+            parts[_PRACTICES + protocol] = plain_form.encode(practice, _CLASSES)
         texts = {name: part.encode() for name, part in parts.items()}
         head = plain_form.encode((_made_of(), {name: len(text) for name, text in texts.items()}), ())
         cache_files.write(_file_name(), b"\n".join((head.encode(), b"".join(texts.values()))))

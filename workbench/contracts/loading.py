@@ -139,13 +139,9 @@ def proof_forms() -> Mapping[str, str]:
 
 
 @cache
-def _common_practices() -> Mapping[str, CommonPractice]:
-    return contract_cache.common_practices(_load_shipped)
-
-
 def common_practice(protocol: str | None) -> CommonPractice | None:
-    """Refusals shared by most shipped contracts of a protocol; None if too few contracts cover it."""
-    return _common_practices().get(protocol or "")
+    """Refusals shared by most shipped contracts of a protocol; None if no contract covers it."""
+    return contract_cache.common_practice(protocol or "", _load_shipped)
 
 
 def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
@@ -169,7 +165,7 @@ def forget() -> None:
     """Read every contract again when it is next asked for: for callers that have changed a file."""
     contract_cache.forget()
     own = (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model)
-    for cached in (*own, proof_forms, _common_practices, *_DERIVED):
+    for cached in (*own, proof_forms, common_practice, *_DERIVED):
         cached.cache_clear()
 
 

@@ -96,6 +96,8 @@ class When:
 
     def resolved_for(self, wire: Mapping[str, str]) -> When:
         """The same conditions with the named places resolved for a protocol. Raises KeyError if it lacks one."""
+        if not self.places:
+            return self
         return replace(self, places=tuple(replace(each, place=each.place.resolved_for(wire)) for each in self.places))
 
 
@@ -149,14 +151,11 @@ class Relation:
         If it was seen only on other protocols of the provider, its evidence is that of a sibling.
         """
         try:
-            found = replace(
-                self,
-                place=self.place.resolved_for(wire),
-                test=self.test.resolved_for(wire),
-                when=self.when.resolved_for(wire),
-            )
+            place, test, when = (part.resolved_for(wire) for part in (self.place, self.test, self.when))
         except KeyError:
             return None
+        is_same = place is self.place and test is self.test and when is self.when
+        found = self if is_same else replace(self, place=place, test=test, when=when)
         is_seen = not self.seen_on or protocol in self.seen_on
         return found if is_seen else replace(found, evidence=Evidence.SIBLING)
 

@@ -10,7 +10,7 @@ from workbench.contracts.model_families import family_of, of_other_versions
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.globs import matches_glob
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import traits
 
 
@@ -53,11 +53,12 @@ class Holds:
     models: tuple[str, ...] = ()
 
     def covers(self, protocol: str | None, variant: str, model: str | None) -> bool:
-        return (
-            (not self.protocols or protocol in self.protocols)
-            and (not self.variants or variant in self.variants)
-            and (not self.models or matches(model, self.models))
-        )
+        """It holds for the model."""
+        return self.covers_some(protocol, variant) and (not self.models or matches(model, self.models))
+
+    def covers_some(self, protocol: str | None, variant: str) -> bool:
+        """It holds for some models."""
+        return (not self.protocols or protocol in self.protocols) and (not self.variants or variant in self.variants)
 
 
 def read_scope(node: Node) -> Holds:
@@ -87,7 +88,7 @@ def _of_family(
     relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str
 ) -> Iterator[Relation]:
     """Refusals of other versions of a model's family, at places of which nothing is said for the model itself."""
-    here = [(holds, each) for holds, each in relations if replace(holds, models=()).covers(protocol, variant, None)]
+    here = [(holds, each) for holds, each in relations if holds.covers_some(protocol, variant)]
     own_places = {str(each.place) for holds, each in here if holds.covers(protocol, variant, model)}
     others = (
         (tuple(plain_model(glob) for glob in holds.models), each)

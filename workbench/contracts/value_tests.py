@@ -230,6 +230,8 @@ class Test:
 
     def resolved_for(self, wire: Mapping[str, str]) -> Test:
         """The same tests with the named places resolved for a protocol. Raises KeyError if it lacks one."""
+        if not self.compared:
+            return self
         return replace(self, compared=tuple((word, place.resolved_for(wire)) for word, place in self.compared))
 
     @staticmethod

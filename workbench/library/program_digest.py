@@ -6,7 +6,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -26,11 +25,13 @@ def _program_files() -> str:
 
 def _identities(files: Iterable[str]) -> str:
     """Digest of paths, with what changes with the content of each file."""
-    digest = hashlib.sha256()
+    lines = []
     for path in sorted(files):
-        with suppress(OSError):
-            digest.update(f"{path} {cache_files.identity(path)}\n".encode(errors="surrogateescape"))
-    return digest.hexdigest()
+        try:
+            lines.append(f"{path} {cache_files.identity(path)}")
+        except OSError:
+            continue
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
 def _shipped_files() -> Iterator[str]:

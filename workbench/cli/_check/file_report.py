@@ -184,4 +184,4 @@ def repair_json(repair: Repair) -> dict[str, object]:
 
 def _commonest(values: list[str | None]) -> str | None:
     known = Counter(v for v in values if v)
-    return known.most_common(1)[0][0] if known else None
+    return max(known, key=lambda value: known[value], default=None)

@@ -9,7 +9,6 @@ import errno
 import glob
 import os
 import re
-import select
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -132,6 +131,8 @@ def _read_pipe(file: Path, mode: int, label: str) -> bytes:
         what = "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise UnreadableInput(f"this is {what}, not a file", where=label, hint="name a file, or - for standard input")
     with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:
+        import select  # a library of its own, for pipes alone
+
         waiting = select.poll()
         waiting.register(stream, select.POLLIN)
         ready = waiting.poll(WRITER_SECONDS * 1000)
