@@ -12,7 +12,7 @@ import dataclasses
 import reprlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 _OPTIONS = {"frozen", "slots", "eq", "kw_only"}
@@ -20,8 +20,8 @@ _NO_FIELDS = ("ClassVar", "typing.ClassVar")
 _AT_ONCE = ("InitVar", "dataclasses.InitVar", "KW_ONLY", "dataclasses.KW_ONLY")
 _lock = threading.RLock()
 
-_waiting: dict[type, Callable[[], Fields | None]] = {}
-"""Class whose methods are made later → its fields."""
+_waiting: dict[type, _LateMethods] = {}
+"""Class → its methods that are made later."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -53,47 +53,88 @@ else:
 @cache
 def field_names(cls: type) -> tuple[str, ...]:
     """Names of the fields that are arguments of a dataclass, in order."""
-    own = _waiting[cls]() if cls in _waiting else None
-    if own is None:
+    fields = _waiting[cls].fields if cls in _waiting else None
+    if fields is None:
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
-    return tuple(name for name, field in own.items() if field.init)
+    return tuple(name for name, field in fields.items() if field.init)
 
 
 def _defer(cls: type, options: dict[str, bool]) -> type:
     """Return the class with its slots, and with placeholders for what ``dataclasses`` adds."""
-    built_class, is_complete = _with_slots(cls), False
-    own = cache(partial(_own_fields, cls))
+    later = _LateMethods(cls, options)
+    members: dict[str, Any] = {name: _placeholder(later, name) for name in _methods(options)}
+    if "__init__" not in vars(cls):
+        members["__init__"] = _first_init(later, members["__init__"])
+    if options.get("frozen"):
+        members |= {"__getstate__": __getstate__, "__setstate__": __setstate__}
+    elif options.get("eq", True):
+        members["__hash__"] = None  # as dataclasses does
+    attributes = {name: _Attribute(name, later) for name in _ATTRIBUTES}
+    later.made = _with_slots(cls, {**members, **vars(cls), **attributes})
+    _waiting[later.made] = later
+    return later.made
 
-    def complete() -> None:
-        nonlocal is_complete
+
+_ATTRIBUTES = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+
+
+class _LateMethods:
+    """The methods of a class that are made when they are first called.
+
+    Attributes:
+        cls: the class as it is written.
+        made: the class with its slots.
+    """
+
+    __slots__ = ("__dict__", "cls", "is_complete", "made", "options")
+
+    def __init__(self, cls: type, options: Mapping[str, bool]) -> None:
+        self.cls, self.options, self.is_complete, self.made = cls, options, False, cls
+
+    @cached_property
+    def fields(self) -> Fields | None:
+        """Name → field; None for a class that inherits some, or has one that is no argument and has a value."""
+        return _own_fields(self.cls)
+
+    @cached_property
+    def steps(self) -> Sequence[_Step]:
+        """What there is to do for a new instance, if it is only to set its arguments."""
+        fields = self.fields or {}
+        is_all = all(field.init for field in fields.values())
+        rows = ((name, getattr(self.made, name).__set__, _default(field)) for name, field in fields.items())
+        return tuple(rows) if is_all else ()
+
+    @cached_property
+    def by_place(self) -> Sequence[str]:
+        """Fields whose values are given by place."""
+        return [name for name, field in (self.fields or {}).items() if not _is_by_name(field, self.options)]
+
+    def make(self, name: str) -> None:
+        """Put one method into the class; all of them, by ``dataclasses``, if it cannot be written here."""
+        if name not in _WRITERS or self.fields is None:
+            self.complete()
+            return
+        text, names = _WRITERS[name](self.made, self.fields, self.options)
+        space = dict(names)
+        exec(text, space)  # noqa: S102  # names of fields alone are in it, as in ``dataclasses``
+        method = space[name]
+        method.__qualname__ = f"{self.made.__qualname__}.{name}"
+        setattr(self.made, name, method)
+
+    def complete(self) -> None:
+        """Put what ``dataclasses`` makes into the class."""
         with _lock:
-            if is_complete:
+            if self.is_complete:
                 return
-            before, is_own = dict(vars(cls)), own() is not None
+            cls, before, is_own = self.cls, dict(vars(self.cls)), self.fields is not None
             cls.__doc__ = cls.__doc__ or cls.__name__  # dataclasses makes one of the signature, for half of the time
-            dataclasses.dataclass(**{**options, "slots": False})(cls)
+            dataclasses.dataclass(**{**self.options, "slots": False})(cls)
             fields = vars(cls)["__dataclass_fields__"]
             for name, value in vars(cls).items():
                 is_ours = name in fields or name == "__doc__" or (is_own and name in _WRITERS)
                 if not is_ours and before.get(name, _lock) is not value:
-                    setattr(built_class, name, value)
-            is_complete = True
-
-    for name in _methods(options):
-        if name not in vars(cls):
-            make = partial(_compile, built_class, name, own, options, complete) if name in _WRITERS else complete
-            method = _placeholder(built_class, name, make)
-            setattr(built_class, name, _first_init(built_class, own, options, method) if name == "__init__" else method)
-    if options.get("frozen"):
-        for method in (__getstate__, __setstate__):
-            if method.__name__ not in vars(cls):
-                setattr(built_class, method.__name__, method)
-    elif options.get("eq", True) and "__hash__" not in vars(cls):
-        built_class.__hash__ = None  # type: ignore[assignment]  # as dataclasses does
-    for name in ("__dataclass_fields__", "__dataclass_params__", "__match_args__"):
-        setattr(built_class, name, _Attribute(name, complete))
-    _waiting[built_class] = own
-    return built_class
+                    setattr(self.made, name, value)
+            self.is_complete = True
 
 
 def _own_fields(cls: type) -> Fields | None:
@@ -104,26 +145,6 @@ def _own_fields(cls: type) -> Fields | None:
     has_constants = any(not field.init and field.default is not dataclasses.MISSING for field in fields.values())
     is_heir = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
     return None if has_constants or is_heir else fields
-
-
-def _compile(
-    made: type,
-    name: str,
-    own: Callable[[], Fields | None],
-    options: Mapping[str, bool],
-    complete: Callable[[], None],
-) -> None:
-    """Put one method into a class; all of them, by ``dataclasses``, if it cannot be written here."""
-    fields = own()
-    if fields is None:
-        complete()
-        return
-    text, names = _WRITERS[name](made, fields, options)
-    space = dict(names)
-    exec(text, space)  # noqa: S102  # names of fields alone are in it, as in ``dataclasses``
-    method = space[name]
-    method.__qualname__ = f"{made.__qualname__}.{name}"
-    setattr(made, name, method)
 
 
 def _is_by_name(field: dataclasses.Field[Any], options: Mapping[str, bool]) -> bool:
@@ -208,12 +229,12 @@ def __setstate__(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, field.name, value)
 
 
-def _with_slots(cls: type) -> type:
-    """A copy of the class that has slots for its fields, as ``dataclasses`` makes it."""
+def _with_slots(cls: type, members: Mapping[str, Any]) -> type:
+    """A copy of the class with other members, that has slots for its fields, as ``dataclasses`` makes it."""
     kinds = vars(cls).get("__annotations__", {})
     fields = [name for name, kind in kinds.items() if _is_field(kind)]
     inherited = {slot for base in cls.__mro__[1:-1] for slot in _slots(base)}
-    content = {k: v for k, v in vars(cls).items() if k not in fields and k not in ("__dict__", "__weakref__")}
+    content = {k: v for k, v in members.items() if k not in fields and k not in ("__dict__", "__weakref__")}
     content["__slots__"] = tuple(name for name in fields if name not in inherited)
     slotted_class = type(cls)(cls.__name__, cls.__bases__, content)
     slotted_class.__qualname__ = cls.__qualname__
@@ -225,10 +246,10 @@ def _slots(base: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _placeholder(made: type, name: str, complete: Callable[[], None]) -> Callable[..., Any]:
+def _placeholder(later: _LateMethods, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        complete()
-        return getattr(made, name)(self, *args, **options)
+        later.make(name)
+        return getattr(later.made, name)(self, *args, **options)
 
     return method
 
@@ -237,38 +258,24 @@ _FEW = 8
 """Instances of a class that are made without a function of their own: to compile one takes as long as 20 of them."""
 
 
-def _first_init(
-    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool], compiled: Callable[..., None]
-) -> Callable[..., None]:
+def _first_init(later: _LateMethods, compiled: Callable[..., None]) -> Callable[..., None]:
     """What makes the first instances of a class; ``compiled`` makes more, and where arguments or fields do not fit."""
     left = _FEW
-    plan = cache(partial(_plan, made, own, options))
 
     def __init__(self: Any, *args: Any, **given: Any) -> None:
         nonlocal left
         left -= 1
-        if left < 0 or not _fill(self, *plan(), args, given):
+        if left < 0 or not _fill(self, later, args, given):
             compiled(self, *args, **given)
-        elif hasattr(made, "__post_init__"):
+        elif hasattr(later.made, "__post_init__"):
             self.__post_init__()
 
-    __init__.__qualname__ = f"{made.__qualname__}.__init__"
+    __init__.__qualname__ = f"{later.cls.__qualname__}.__init__"
     return __init__
 
 
 _Step: TypeAlias = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
 """A field: its name, what sets it, and what makes its default."""
-
-
-def _plan(
-    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool]
-) -> tuple[Sequence[str], Sequence[_Step]]:
-    """Fields that are given by place, and all that are arguments; none if that is not all there is to do."""
-    fields = own() or {}
-    if not all(field.init for field in fields.values()):
-        return (), ()
-    by_place = [name for name, field in fields.items() if not _is_by_name(field, options)]
-    return by_place, [(name, getattr(made, name).__set__, _default(field)) for name, field in fields.items()]
 
 
 def _default(field: dataclasses.Field[Any]) -> Callable[[], Any] | None:
@@ -277,26 +284,26 @@ def _default(field: dataclasses.Field[Any]) -> Callable[[], Any] | None:
     return None if field.default is dataclasses.MISSING else lambda: field.default
 
 
-def _fill(it: Any, by_place: Sequence[str], steps: Sequence[_Step], args: Sequence[Any], given: Mapping[str, Any]) -> bool:
+def _fill(it: Any, later: _LateMethods, args: Sequence[Any], given: Mapping[str, Any]) -> bool:
     """Set the fields of an instance. False if the arguments do not fit."""
-    values = {**given, **dict(zip(by_place, args, strict=False))}
-    is_fit = len(values) == len(args) + len(given) and len(values) <= len(steps)
-    for name, put, default in steps if is_fit else ():
+    values = {**given, **dict(zip(later.by_place, args, strict=False))}
+    is_fit = len(values) == len(args) + len(given)
+    for name, put, default in later.steps if is_fit else ():
         if name in values:
             put(it, values.pop(name))
         elif default is None:
             return False
         else:
             put(it, default())
-    return is_fit and not values and bool(steps)
+    return is_fit and not values and bool(later.steps)
 
 
 class _Attribute:
     """An attribute of a class that is there once somebody looks for it."""
 
-    def __init__(self, name: str, complete: Callable[[], None]) -> None:
-        self._name, self._complete = name, complete
+    def __init__(self, name: str, later: _LateMethods) -> None:
+        self._name, self._later = name, later
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self._complete()
+        self._later.complete()
         return getattr(owner, self._name)

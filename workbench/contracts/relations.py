@@ -151,7 +151,11 @@ class Relation:
         If it was seen only on other protocols of the provider, its evidence is that of a sibling.
         """
         try:
-            place, test, when = (part.resolved_for(wire) for part in (self.place, self.test, self.when))
+            place, test, when = (
+                self.place.resolved_for(wire),
+                self.test.resolved_for(wire),
+                self.when.resolved_for(wire),
+            )
         except KeyError:
             return None
         is_same = place is self.place and test is self.test and when is self.when

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from workbench.contracts.pictures import image_type, longest_side
 from workbench.contracts.pointer_patterns import Place, PlacedValue
+from workbench.fronts import late
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import dumps
+
+image_type, longest_side = late("workbench.contracts.pictures", "image_type", "longest_side")
 
 
 def same(one: JsonValue, other: JsonValue) -> bool:

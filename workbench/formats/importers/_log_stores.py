@@ -21,7 +21,7 @@ from workbench.formats.importers import _envelopes
 from workbench.formats.importers._files import HEAD, ImportDamage, is_json, objects
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._logged_messages import LACKS
-from workbench.formats.importers._values import mapping, mappings
+from workbench.formats.importers._values import mapping, mappings, parse_text
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State, loads
 from workbench.wire.session import MemorySession
@@ -315,16 +315,6 @@ def cut_places(value: JsonValue, mark: Callable[[str], bool], where: str = "", d
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from cut_places(inner, mark, f"{where}/{number}", depth + 1)
-
-
-def parse_text(value: JsonValue) -> JsonValue:
-    """The value of a text with JSON in it; other values unchanged."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return loads(value.encode("utf-8", "surrogatepass"))
-    except WireError:
-        return value
 
 
 def text(value: JsonValue) -> str:

@@ -14,7 +14,6 @@ from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._log_stores import parse_text
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
 from workbench.formats.importers._record_names import (
     FAILURES,
@@ -47,6 +46,7 @@ from workbench.formats.importers._values import (
     first,
     normalize_name,
     number_of,
+    parse_text,
     sides,
 )
 from workbench.ir import JsonValue

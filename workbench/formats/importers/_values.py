@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from workbench import regex
+from workbench.errors import WireError
 from workbench.ir import JsonValue, Media, Opaque, Part, Text
+from workbench.wire import loads
 
 
 def text(value: JsonValue) -> str:
@@ -37,6 +39,16 @@ def count(value: JsonValue) -> int | None:
 def rest(value: dict[str, JsonValue], *known: str) -> dict[str, JsonValue]:
     """An object without the keys that were read."""
     return {k: v for k, v in value.items() if k not in known and v is not None}
+
+
+def parse_text(value: JsonValue) -> JsonValue:
+    """The value of a text with JSON in it; other values unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return loads(value.encode("utf-8", "surrogatepass"))
+    except WireError:
+        return value
 
 
 def content_parts(content: JsonValue) -> tuple[Part, ...]:

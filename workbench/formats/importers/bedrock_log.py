@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
 from workbench.formats.importers._side_of_value import SYNTHESISED
+from workbench.formats.importers._values import parse_text
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import (
     Body,

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, parse_text, text
-from workbench.formats.importers._values import number_of
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
+from workbench.formats.importers._values import number_of, parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
 from workbench.wire.session import MemorySession

@@ -13,7 +13,7 @@ from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._litellm import calls_model, failure_of, in_protocol_of, is_cut, is_redacted, url_of
 from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
-from workbench.formats.importers._values import fields
+from workbench.formats.importers._values import fields, parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
 from workbench.wire.session import MemorySession
@@ -60,7 +60,7 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     known = {**fields(row), "model": text(row.get("model_group")) or row.get("model")}
     if is_redacted(messages):
         return StoredSides(missing=(NOT_LOGGED,))
-    input_value, output_value = _log_stores.parse_text(messages), _log_stores.parse_text(response)
+    input_value, output_value = parse_text(messages), parse_text(response)
     if isinstance(input_value, str) and input_value:
         input_value = [{"role": "user", "content": input_value}]
     request = request_in(input_value, known) if input_value else None

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._log_stores import StoreRow, object_of, parse_text, text
+from workbench.formats.importers._log_stores import StoreRow, object_of, text
 from workbench.formats.importers._otlp import OtelSpan, SpanEvent
 from workbench.formats.importers._transcript import TranscriptSession
-from workbench.formats.importers._values import as_list
+from workbench.formats.importers._values import as_list, parse_text
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.ir import JsonValue
 

@@ -5,11 +5,9 @@ Restores bodies that a recorder stored in separate files.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterable
 
 from workbench import regex
-from workbench.config import safeyaml
 from workbench.formats.importers._files import HEAD, BodyFiles, ImportDamage, is_json, is_written_call
 from workbench.formats.importers._records import RecordFinder, exchanges_of
 from workbench.formats.importers._values import BODY, ELSEWHERE, fields, first, normalize_name
@@ -63,6 +61,8 @@ def _read(data: bytes, name: str, whole: Callable[[JsonValue], JsonValue]) -> Me
 def _documents(data: bytes, name: str) -> Iterable[JsonValue]:
     if is_json(data.removeprefix(b"\xef\xbb\xbf")):
         return [loads(data)]
+    from workbench.config import safeyaml  # recordings are JSON more often
+
     return safeyaml.load_all(data, name=name)
 
 
@@ -97,4 +97,6 @@ def _body(data: bytes) -> dict[str, JsonValue]:
     try:
         return {"body": data.decode("utf-8")}
     except UnicodeDecodeError:
+        from base64 import b64encode
+
         return {"base64Body": b64encode(data).decode("ascii")}
