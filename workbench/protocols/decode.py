@@ -22,6 +22,7 @@ from workbench.toolcalls import formats
 from workbench.wire import (
     BodyText,
     Exchange,
+    Fidelity,
     Framing,
     HttpRequest,
     HttpResponse,
@@ -31,6 +32,7 @@ from workbench.wire import (
     State,
     WholeText,
     decode_partial,
+    fidelity_of,
     is_plain_text,
     is_sealed,
     read_stream,
@@ -166,7 +168,8 @@ class DecodedExchange:
     def _decode_request(self, adapter: Adapter, before: DecodedExchange | None, known: KnownMessages | None) -> None:
         if self.is_blank:
             http = self.exchange.request
-            if http and http.url and http.method not in WITHOUT_BODY and not self.problems:
+            is_expected = http and http.url and http.method not in WITHOUT_BODY and not self.problems
+            if is_expected and fidelity_of(self.exchange) is not Fidelity.SAMPLED:
                 self._note(REQUEST, "the request has no body")
             return
         if before and before.request and (before.protocol, before.request_text) == (self.protocol, self.request_text):

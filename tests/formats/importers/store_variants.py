@@ -117,7 +117,8 @@ def _prefixed(*messages: bytes) -> bytes:
     return b"".join(struct.pack(">I", len(each)) + each for each in packed)
 
 
-def _csv(*rows: dict[str, Any]) -> bytes:
+def quoted_table(*rows: dict[str, Any]) -> bytes:
+    """Rows as CSV with all values in quotes, objects as JSON."""
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
     writer.writerow(list(rows[0]))
@@ -490,7 +491,7 @@ VARIANTS: dict[str, Sample] = {
     "helicone.csv": Sample(
         "Helicone export",
         "docs.helicone.ai/tools/export, --format csv --include-body",
-        _csv(HELICONE),
+        quoted_table(HELICONE),
         fidelity="re-serialised",
     ),
     "helicone-claude.json": Sample(
@@ -688,7 +689,9 @@ VARIANTS: dict[str, Sample] = {
     "vertex.csv": Sample(
         "recorded exchanges",
         "cloud.google.com/vertex-ai, request-response logging: rows of the BigQuery table",
-        _csv({"endpoint": "e", "request_id": "1", "full_request": text(GEMINI), "full_response": text(GEMINI_ANSWER)}),
+        quoted_table(
+            {"endpoint": "e", "request_id": "1", "full_request": text(GEMINI), "full_response": text(GEMINI_ANSWER)}
+        ),
         fidelity="re-serialised",
     ),
 }

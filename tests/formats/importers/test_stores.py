@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats.importers.store_draw import DRAWN
 from tests.formats.importers.store_samples import (
     BEDROCK_LOG,
     BEDROCK_STREAM,
@@ -27,6 +28,8 @@ from workbench.formats.importers import _log_stores, open_found, open_input
 from workbench.rules import Inspection, Inspector
 from workbench.wire import fidelity_of
 from workbench.wire.session import Session, exchanges_of
+
+OTHERS = {**VARIANTS, **DRAWN}
 
 
 def opened(folder: Path, name: str, data: bytes) -> Session:
@@ -58,9 +61,10 @@ def test_its_fault_is_found_and_nothing_is_found_in_the_envelope(name: str, tmp_
     assert rules <= sample.rules | {"contract.disagrees", "answer.error"}
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", OTHERS)
 def test_a_variant_of_a_store_is_read_as_what_it_is(name: str, tmp_path: Path) -> None:
-    sample = VARIANTS[name]
+    sample = OTHERS[name]
     (tmp_path / name).write_bytes(sample.data)
     session = open_found(str(tmp_path / name))
     assert session is not None and getattr(session, "format", "") == sample.importer

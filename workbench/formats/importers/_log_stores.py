@@ -18,7 +18,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
-from workbench.formats.importers._files import HEAD, ImportDamage, is_json, objects
+from workbench.formats.importers._files import HEAD, ImportDamage, is_json, objects, split
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._logged_messages import LACKS
 from workbench.formats.importers._values import mapping, mappings, parse_text
@@ -31,6 +31,10 @@ COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
         frozenset({"CorrelationId", "SequenceNumber", "DeploymentName"}),
         frozenset({"CorrelationId", "SequenceNumber", "RequestMessages"}),
         frozenset({"category", "properties", "resourceId"}),
+    ),
+    "azure_openai": (
+        frozenset({"category", "properties", "operationName", "resultSignature"}),
+        frozenset({"Category", "OperationName", "properties_s"}),
     ),
     "batch_file": (
         frozenset({"custom_id", "method", "url", "body"}),
@@ -71,14 +75,36 @@ COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
         frozenset({"span_kind", "context", "attributes"}),
         frozenset({"span_kind", "context.span_id"}),
         frozenset({"span_kind", "context.trace_id"}),
+        frozenset({"context.span_id", "attributes.openinference.span.kind"}),
         frozenset({"trace_id", "span_id", "start_time_unix_nano"}),
+    ),
+    "span_records": (
+        frozenset({"context", "attributes", "links", "resource"}),
+        frozenset({"traceID", "spans", "processes"}),
+        frozenset({"traceID", "spanID", "operationName", "tags"}),
+        frozenset({"traceId", "id", "timestamp", "tags", "localEndpoint"}),
+        frozenset({"insertId", "jsonPayload", "logName", "labels"}),
     ),
 }
 """Importer → sets of names; an envelope with all names of one set is of that store."""
 
+ONE_ROW_EACH = (
+    "bedrock_log",
+    "cloudflare_gateway",
+    "helicone",
+    "langfuse",
+    "langsmith",
+    "litellm_log",
+    "litellm_spend",
+)
+"""Stores of which each row is an exchange of its own."""
+
 _NAMES = frozenset(name for sets in COLUMNS.values() for names in sets for name in names)
 _LISTS = ("data", "records", "observations", "runs", "requests", "result", "items", "value")
 """Names under which an API answers with its rows."""
+
+_ANSWERS = ("data", "result")
+"""Those of them under which it answers with a single row, too."""
 
 NO_ERROR_TEXT = "the store contains the error code, but not the error message"
 _TOKEN = regex.compile(rb'"(?:[^"\\]|\\.)*"(\s*:)?|[{}\[\]]')
@@ -103,13 +129,12 @@ def names_in(head: bytes) -> tuple[frozenset[str], ...]:
             return _names_of(loads(head))
     outer: set[str] = set()
     inner: set[str] = set()
-    depth, has_list, objects_seen = 0, start == b"[", 0
+    depth, has_list, is_answer = 0, start == b"[", False
     for token in _TOKEN.finditer(head):
         sign = token[0][:1]
         if sign in (b"{", b"["):
             depth += 1
             has_list |= sign == b"[" and depth <= 2
-            objects_seen += sign == b"{" and depth == 1
         elif sign in (b"}", b"]"):
             depth -= 1
             if depth <= 0:
@@ -118,7 +143,8 @@ def names_in(head: bytes) -> tuple[frozenset[str], ...]:
             name = token[0][1 : -len(token[1]) - 1].decode("utf-8", "replace")
             if depth == 1 and start == b"{":
                 outer.add(name)
-            elif name in _NAMES and has_list and depth in (2, 3):
+                is_answer = name in _ANSWERS
+            elif name in _NAMES and (has_list or is_answer) and depth in (2, 3):
                 inner.add(name)
     return frozenset(outer), frozenset(inner)
 
@@ -128,6 +154,8 @@ def _names_of(value: JsonValue) -> tuple[frozenset[str], frozenset[str]]:
     outer = frozenset(value) if isinstance(value, dict) else frozenset[str]()
     inner: set[str] = set()
     has_list = isinstance(value, list)
+    if isinstance(value, dict):
+        inner.update(*(mapping(value.get(name)) for name in _ANSWERS))
     for first in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         has_list |= isinstance(first, list)
         if isinstance(first, dict) and has_list:
@@ -156,27 +184,76 @@ def store_of(names: Iterable[str]) -> str | None:
 
 
 def rows_in(data: bytes, damage: ImportDamage) -> Iterator[StoreRow]:
-    """The envelopes of a file: one object, a list, the answer of an API, or one a line."""
+    """The envelopes of a file: one object, a list, the answer of an API, one a line, or one after another."""
     head = data.removeprefix(b"\xef\xbb\xbf")
     try:
         value = loads(head) if is_json(head) else None
     except WireError:
         value = None
     if value is None:
-        yield from (StoreRow(f"line {line.number}", line.value) for line in objects(data, damage))
+        yield from _lines(data, damage) if _is_by_line(data) else _sequence(head, damage)
         return
     yield from _rows_of(value, damage)
 
 
-def _rows_of(value: JsonValue, damage: ImportDamage) -> Iterator[StoreRow]:
+def _lines(data: bytes, damage: ImportDamage) -> Iterator[StoreRow]:
+    return (StoreRow(f"line {line.number}", line.value) for line in objects(data, damage))
+
+
+def _is_by_line(data: bytes) -> bool:
+    """True if the first line is a value of its own, or none begins there."""
+    _, first = next(split(data), (0, b""))
+    try:
+        return not first.startswith(b"{") or bool(loads(first))
+    except WireError:
+        return False
+
+
+def _sequence(data: bytes, damage: ImportDamage) -> Iterator[StoreRow]:
+    """Objects one after another, with or without lines between and inside them (Firehose, a console's output)."""
+    depth = start = 0
+    for token in _TOKEN.finditer(data):
+        sign = token[0][:1]
+        if sign in (b"{", b"["):
+            start = start if depth else token.start()
+            depth += 1
+        elif sign in (b"}", b"]") and depth:
+            depth -= 1
+            if not depth:
+                yield from _object_at(data[start : token.end()], f"byte {start}", damage)
+
+
+def _object_at(piece: bytes, where: str, damage: ImportDamage) -> Iterator[StoreRow]:
+    try:
+        value = loads(piece)
+    except WireError as error:
+        damage.add(f"{where}: {error.what}")
+        return
     if isinstance(value, dict):
-        name = next((name for name in _LISTS if isinstance(value.get(name), list)), "")
-        if store_of(value) or not name:
-            yield StoreRow("", value)
-            return
-        yield from _items(value[name], f"/{name}", damage)
-    else:
+        yield StoreRow(where, value)
+
+
+def _rows_of(value: JsonValue, damage: ImportDamage) -> Iterator[StoreRow]:
+    if not isinstance(value, dict):
         yield from _items(value, "", damage)
+        return
+    name = next((name for name in _LISTS if isinstance(value.get(name), list)), "")
+    single = next((name for name in _ANSWERS if store_of(mapping(value.get(name)))), "")
+    if store_of(value) or not (name or single):
+        yield from _by_column(value) or [StoreRow("", value)]
+    elif single:
+        yield StoreRow(f"/{single}", mapping(value[single]))
+    elif name:
+        yield from _items(value[name], f"/{name}", damage)
+
+
+def _by_column(value: dict[str, JsonValue]) -> list[StoreRow]:
+    """The rows of a table that is written column by column, as pandas does by default; none for a row."""
+    columns = [mapping(column) for column in value.values()]
+    keys = columns[0].keys() if columns else ()
+    if not keys or not all([column.keys() == keys for column in columns]):
+        return []
+    return [StoreRow(f"row {key}", {name: mapping(column)[key] for name, column in value.items()}) for key in keys]
 
 
 def _items(values: JsonValue, where: str, damage: ImportDamage) -> Iterator[StoreRow]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.errors import WireError
 from workbench.formats.importers._side_of_value import RESPONSE, shape_of
 from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, text
 from workbench.ir import JsonValue
-from workbench.wire import dumps
+from workbench.wire import dumps, loads
 
 LACKS = ("system", "tools", "parameters", "headers", "streaming")
 PUT_TOGETHER = "reconstructed from logged messages; not the original bytes"
 
 _PARAMETERS = ("modelparameters", "invocationparams", "optionalparams", "modelkwargs")
-_TOOLS = ("tools", "tooldefinitions")
+_TOOLS = ("tools", "tooldefinitions", "toolsavailable")
+_ABOUTS = ("metadata", "toolparams", "prompt", "config")
 _ROLES = {
     "human": "user",
     "humanmessage": "user",
@@ -133,15 +135,15 @@ def _generations_response(value: dict[str, JsonValue], beside: Mapping[str, Json
 
 
 def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """A Vercel AI SDK message with call and result parts, converted to Chat Completions."""
+    """A message whose content has calls and results as parts (Vercel AI SDK, TensorZero), for Chat Completions."""
     parts = list(mappings(message.get("content")))
-    if not any(part.get("type") in ("tool-call", "tool-result") for part in parts):
+    if not any(_is_call_part(part) or _is_result_part(part) for part in parts):
         return None
     plain = {key: value for key, value in message.items() if key not in ("content", "providerOptions")}
-    content = [part for part in parts if part.get("type") not in ("tool-call", "tool-result", "reasoning")]
-    reasoning = "".join(text(part.get("text")) for part in parts if part.get("type") == "reasoning")
+    content = [part for part in parts if not (_is_call_part(part) or _is_result_part(part) or _is_reasoning(part))]
+    reasoning = "".join(text(part.get("text")) for part in parts if _is_reasoning(part))
     if message.get("role") == "assistant":
-        calls = [_call(_sdk_call(part)) for part in parts if part.get("type") == "tool-call"]
+        calls = [_call(_sdk_call(part)) for part in parts if _is_call_part(part)]
         return {
             **plain,
             "content": content or None,
@@ -151,20 +153,37 @@ def _sdk_parts(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     return plain if message.get("role") != "tool" else None
 
 
+def _is_call_part(part: Mapping[str, JsonValue]) -> bool:
+    return part.get("type") in ("tool-call", "tool_call")
+
+
+def _is_result_part(part: Mapping[str, JsonValue]) -> bool:
+    return part.get("type") == "tool-result" or (part.get("type") == "tool_result" and "tool_use_id" not in part)
+
+
+def _is_reasoning(part: Mapping[str, JsonValue]) -> bool:
+    return part.get("type") == "reasoning"
+
+
 def _sdk_call(part: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {"id": part.get("toolCallId"), "name": part.get("toolName"), "args": part.get("input", part.get("args"))}
+    named = fields(part)
+    arguments = first(named, ("input", "args", "rawarguments", "arguments"))
+    return {"id": first(named, ("toolcallid", "id")), "name": first(named, ("toolname", "name")), "args": arguments}
 
 
 def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
-    """Tool results of a Vercel AI SDK message, one message each."""
-    found: list[dict[str, JsonValue]] = []
-    for part in mappings(message.get("content")) if message.get("role") == "tool" else ():
-        if part.get("type") == "tool-result":
-            output = part.get("output", part.get("result"))
-            value = output.get("value") if isinstance(output, dict) and "value" in output else output
-            content = value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
-            found.append({"role": "tool", "tool_call_id": part.get("toolCallId"), "content": content})
-    return found
+    """Tool results in the parts of a message, one message each; then what else a user said beside them."""
+    parts = list(mappings(message.get("content"))) if message.get("role") in ("tool", "user") else []
+    results = [_sdk_result(part) for part in parts if _is_result_part(part)]
+    others = [part for part in parts if not _is_result_part(part)]
+    return [*results, {**message, "content": others}] if results and others else results
+
+
+def _sdk_result(part: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    output = part.get("output", part.get("result"))
+    value = output.get("value") if isinstance(output, dict) and "value" in output else output
+    content = value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
+    return {"role": "tool", "tool_call_id": first(fields(part), ("toolcallid", "id")), "content": content}
 
 
 def _has_bare_calls(message: dict[str, JsonValue]) -> bool:
@@ -224,7 +243,7 @@ def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     found = mapping(first(beside, _PARAMETERS))
-    tools = first(beside, _TOOLS) or mapping(beside.get("metadata")).get("tools")
+    tools = next(filter(None, (first(about, _TOOLS) for about in (beside, *_abouts(beside)))), None)
     return {
         **{k: v for k, v in found.items() if v is not None},
         **({"tools": [_tool(tool) for tool in tools]} if isinstance(tools, list) and tools else {}),
@@ -232,17 +251,33 @@ def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _tool(tool: JsonValue) -> JsonValue:
-    """A tool in Chat Completions; converted if it has a bare schema, as in Datadog's LLM spans."""
-    if not isinstance(tool, dict) or "name" not in tool or "schema" not in tool:
+    """A tool in Chat Completions; converted if it is a bare function, with its schema under either name."""
+    if not isinstance(tool, dict) or "name" not in tool or "type" in tool or not {"schema", "parameters"} & tool.keys():
         return tool
     rest = {key: value for key, value in tool.items() if key in ("name", "description") and value is not None}
-    return {"type": "function", "function": {**rest, "parameters": tool["schema"]}}
+    return {"type": "function", "function": {**rest, "parameters": first(tool, ("schema", "parameters"))}}
 
 
 def _model(beside: Mapping[str, JsonValue]) -> str:
     model = text(first(beside, ("model", "modelname", "modelid")))
-    about = fields(mapping(mapping(beside.get("extra")).get("metadata")) or mapping(beside.get("metadata")))
-    return model or text(first(about, ("model", "lsmodelname", "modelname")))
+    names = (text(first(about, ("model", "lsmodelname", "modelname"))) for about in _abouts(beside))
+    return model or next(filter(None, names), "")
+
+
+def _abouts(beside: Mapping[str, JsonValue]) -> list[dict[str, JsonValue]]:
+    """Objects beside the messages that say more of the call, by normalised name."""
+    extra = mapping(mapping(beside.get("extra")).get("metadata"))
+    return [fields(about) for about in (extra, *(_object(beside.get(name)) for name in _ABOUTS)) if about]
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    """An object, which may be JSON text; empty for other values."""
+    if not isinstance(value, str) or not value.startswith("{"):
+        return mapping(value)
+    try:
+        return mapping(loads(value))
+    except WireError:
+        return {}
 
 
 def _model_field(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -87,13 +87,19 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
         for entry in damage.objects(document.get("resourceLogs"), "a resourceLogs entry"):
             for scope in _scopes(entry, damage, "scopeLogs", "instrumentationLibraryLogs"):
                 logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
+    return with_logs(spans, logs)
+
+
+def with_logs(spans: list[OtelSpan], logs: Iterable[LogRecord]) -> list[OtelSpan]:
+    """Spans by start time, with the log records that name them; other records of model calls are spans of their own."""
     by_id = {span.id: span for span in spans if span.id}
+    others: list[LogRecord] = []
     for record in logs:
         if record.span in by_id:
             by_id[record.span].events.append(record.event)
-    spans += _spans_of_logs(record for record in logs if record.span not in by_id)
-    spans.sort(key=lambda span: span.start or 0.0)
-    return spans
+        else:
+            others.append(record)
+    return sorted([*spans, *_spans_of_logs(others)], key=lambda span: span.start or 0.0)
 
 
 def _spans_of_logs(logs: Iterable[LogRecord]) -> Iterable[OtelSpan]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from importlib import import_module
 
 from workbench.errors import LocalProtocolError
 from workbench.formats.importers import _envelopes
@@ -22,6 +23,7 @@ from workbench.formats.importers._record_names import (
     RESPONSES,
     SELECTION,
     STATUSES,
+    TEXTS,
     TIMES,
     is_coded,
     is_other_step,
@@ -52,9 +54,12 @@ from workbench.formats.importers._values import (
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
-from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State
+from workbench.wire import Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State
 
 NEITHER = "neither a request nor a response of a model API"
+NO_BODIES = "the record contains no bodies: neither of the request nor of the response"
+_FEWEST_COLUMNS = 4
+"""Members that a row of a store has more than."""
 
 
 @dataclass(slots=True)
@@ -64,6 +69,7 @@ class Record:
     Attributes:
         where: its pointer in the file.
         key: its id in the file; empty if it has none.
+        exchange: the whole of it, if the reader of a store has built it.
         problems: parts that could not be read.
     """
 
@@ -74,6 +80,12 @@ class Record:
     started: float | None = None
     is_rebuilt: bool = False
     problems: list[str] = field(default_factory=list)
+    exchange: Exchange | None = None
+
+    def has_body(self) -> bool:
+        """True if a side of it has a body, or if its exchange is built."""
+        sides = (side.http.body.raw for side in (self.request, self.response) if side)
+        return self.exchange is not None or any(sides)
 
 
 @dataclass(slots=True)
@@ -105,14 +117,17 @@ class RecordFinder:
     def _look_into(self, value: dict[str, JsonValue], where: str, depth: int) -> None:
         if "jsonrpc" in value:  # the same names, but not a model API
             return
+        inner: Mapping[str, JsonValue]
         if is_other_step(value):
             inner = {name: part for name, part in value.items() if isinstance(part, list) and "run" in name.lower()}
         else:
             try:
-                records = list(_records_in(value, where))
+                records = _stored_records(value, where, self.damage) or list(_records_in(value, where))
             except LocalProtocolError as error:
                 self.damage.add(f"{where or '/'}: {error.what}")
                 return
+            if records and not any([record.has_body() for record in records]):
+                records = self._records_below(value, records[0], depth) or records
             self.found += records
             inner = {} if records or shape_of(value) else value
             if records and isinstance(value.get("child_runs"), list):
@@ -120,6 +135,22 @@ class RecordFinder:
         for name, part in inner.items():
             if isinstance(part, dict | list):
                 self.look(part, f"{where}/{name[:80]}", depth + 1)
+            elif isinstance(part, str) and part[:1] in ("{", "[") and normalize_name(name) in TEXTS:
+                self.found += self._requests_in({name: parse_text(part)}, where, depth)
+
+    def _requests_in(self, members: Mapping[str, JsonValue], where: str, depth: int) -> list[Record]:
+        """Exchanges with a request in members of an object: what else is there may be anything."""
+        finder = RecordFinder(ImportDamage(), _budget=self._budget)
+        for name, part in members.items():
+            if isinstance(part, dict | list):
+                finder.look(part, f"{where}/{name[:80]}", depth + 1)
+        self._budget = finder._budget
+        return [record for record in finder.found if record.exchange or (record.request and record.has_body())]
+
+    def _records_below(self, value: dict[str, JsonValue], outer: Record, depth: int) -> list[Record]:
+        """Exchanges with bodies inside one whose sides have none, as gateways log them: its URL and status count."""
+        found = self._requests_in(value, outer.where, depth)
+        return [_completed(record, outer) for record in found if not record.exchange]
 
     def _look_along(self, value: list[JsonValue], where: str, depth: int) -> None:
         whole = _list_record(value, where) if depth <= 1 else None
@@ -136,6 +167,31 @@ class RecordFinder:
         if len(self.found) > before:
             for number in empty:
                 self.damage.add(f"{where}/{number}: {NEITHER}")
+
+
+def _stored_records(value: dict[str, JsonValue], where: str, damage: ImportDamage) -> list[Record]:
+    """The exchange of a row of a store that is inside something else, such as the hit of a search."""
+    if len(value) <= _FEWEST_COLUMNS:
+        return []
+    from workbench.formats.importers._log_stores import ONE_ROW_EACH, StoreRow, store_of  # few files have such members
+
+    store = store_of(value)
+    if store not in ONE_ROW_EACH:
+        return []
+    module = import_module(f"{__package__}.{store}")
+    return [Record(where, exchange=exchange) for exchange in module.exchanges([StoreRow(where, value)], damage)]
+
+
+def _completed(record: Record, outer: Record) -> Record:
+    """A record with the target and the status of another one, where it has none itself."""
+    request, response = record.request, record.response
+    target = outer.request.http if outer.request else None
+    if request and isinstance(request.http, HttpRequest) and isinstance(target, HttpRequest) and not request.http.url:
+        request = request._replace(http=replace(target, body=request.http.body))
+    known = outer.response.http if outer.response else None
+    if response and isinstance(response.http, HttpResponse) and isinstance(known, HttpResponse):
+        response = response._replace(http=replace(response.http, status=known.status))
+    return replace(record, request=request, response=response, key=outer.key, started=outer.started)
 
 
 def is_record(value: JsonValue) -> bool:
@@ -188,6 +244,10 @@ def _pair_records(records: Iterable[Record]) -> list[Record]:
 
 
 def _exchange(number: str, record: Record) -> Exchange:
+    if record.exchange:
+        return replace(record.exchange, id=number)
+    if record.request and record.response and not record.has_body() and not record.problems:
+        return _without_bodies(number, record)
     request, response = record.request, record.response
     notes = [side.note for side in (request, response) if side and side.note]
     meta = {**(request.meta if request else {}), **(response.meta if response else {})}
@@ -206,6 +266,21 @@ def _exchange(number: str, record: Record) -> Exchange:
         note="; ".join(notes)
         or ("" if request and response else "only the request" if request else "only the response"),
         meta=meta,
+    )
+
+
+def _without_bodies(number: str, record: Record) -> Exchange:
+    """The exchange of a log that keeps no bodies."""
+    about = {"fidelity": Fidelity.SAMPLED.value, **({"record": record.key[:200]} if record.key else {})}
+    request, response = record.request, record.response
+    return Exchange(
+        number,
+        request=request.http if request and isinstance(request.http, HttpRequest) else None,
+        response=response.http if response and isinstance(response.http, HttpResponse) else None,
+        state=State.INCOMPLETE,
+        started_at=record.started,
+        meta=about,
+        damage=(NO_BODIES,),
     )
 
 
@@ -332,7 +407,7 @@ def _is_named_request(value: dict[str, JsonValue]) -> bool:
     """True for a request; not for an object with both sides, which is read on its own."""
     if shape_of(value) is None and _envelopes.is_request(value):
         return not _record_by_prefix(value, Record(""))
-    return shape_of(value) == REQUEST
+    return shape_of(value) == REQUEST and not is_record(value)
 
 
 def _as_request(value: JsonValue, beside: Mapping[str, JsonValue]) -> tuple[MessageSide | None, bool]:

@@ -55,6 +55,8 @@ def shape_of(value: dict[str, JsonValue]) -> str | None:
     """The same as ``side_of`` without the adapters: its cost does not depend on the content."""
     if is_event(value):
         return EVENT
+    if _has_both_sides(value):
+        return None
     if _is_response(value):
         return RESPONSE
     return REQUEST if _is_request(value) else None
@@ -94,6 +96,11 @@ def is_event(value: dict[str, JsonValue]) -> bool:
     if value.get("object") in _EVENT_OBJECTS or isinstance(value.get("event_type"), str):
         return True
     return len(value) == 1 and not _BEDROCK_EVENTS.isdisjoint(value)
+
+
+def _has_both_sides(value: dict[str, JsonValue]) -> bool:
+    """True for what a logger keeps of a call: no body of a protocol has both lists."""
+    return isinstance(value.get("input"), list) and isinstance(value.get("output"), list) and "object" not in value
 
 
 def _is_response(value: dict[str, JsonValue]) -> bool:

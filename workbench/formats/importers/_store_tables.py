@@ -7,9 +7,11 @@ from importlib import import_module
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import COLUMNS, StoreRow, session_of, store_of
+from workbench.formats.importers._log_stores import COLUMNS, StoreRow, parse_text, session_of, store_of
+from workbench.formats.importers._record_names import SELECTION
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of
 from workbench.formats.importers.records import TITLE
+from workbench.ir import JsonValue
 from workbench.wire.session import Session
 
 
@@ -32,13 +34,21 @@ def _session_of_records(names: list[str], rows: Iterable[StoreRow], name: str, d
     finder = RecordFinder(damage)
     for row in rows:
         count = len(finder.found)
-        finder.look(row.value, row.where)
+        finder.look(_with_selection(row.value), row.where)
         if len(finder.found) == count:
             damage.add(f"{row.where}: {NEITHER}")
     if not finder.found:
         name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
         raise UnreadableInput(f"a table from an unknown store with the columns {name_list}", hint=_hint())
     return session_of(exchanges_of(finder.found, damage), name, TITLE, damage)
+
+
+def _with_selection(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """A row whose columns with messages and tools are one member: it is no body, though it has the names of one."""
+    if "inputs" in row or not isinstance(parse_text(row.get("messages")), list):
+        return row
+    selection: JsonValue = {name: parse_text(row[name]) for name in SELECTION if row.get(name) is not None}
+    return {**{name: value for name, value in row.items() if name not in SELECTION}, "inputs": selection}
 
 
 def _hint() -> str:

@@ -45,15 +45,19 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    if "Provider" not in row:  # an answer of the API has other names, and no bodies
-        row = {name: row.get(member) for name, member in _OF_API.items()}
-    bodies = {side: row.get(f"{side.title()}Body") for side in ("request", "response")}
+    if "Provider" not in row:  # an answer of the API has other names; its list has no bodies
+        row = {**row, **{name: row.get(member) for name, member in _OF_API.items()}}
+    bodies = {
+        side: row.get(f"{side.title()}Body") or row.get(f"{side}_head") or None for side in ("request", "response")
+    }
     missing = [SEALED.format(side) for side, body in bodies.items() if _is_sealed(body)]
+    cuts = {side: ("",) for side, body in bodies.items() if body and row.get(f"{side}_head_complete") is False}
     request, answer = (None if _is_sealed(body) or not body else body for body in bodies.values())
     if request is None and answer is None and not missing:
         missing = [NO_BODY]
     is_text = all(isinstance(body, str) for body in (request, answer) if body is not None)
-    sides = StoredSides(request, answer, number_of(row.get("StatusCode")) or 0, _url(row), missing=tuple(missing))
+    status = number_of(row.get("StatusCode")) or 0
+    sides = StoredSides(request, answer, status, _url(row), missing=tuple(missing), cuts=cuts)
     return _log_stores.exchange_of(
         sides,
         Fidelity.EXACT if is_text else Fidelity.RESERIALISED,

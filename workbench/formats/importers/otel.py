@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage, objects
-from workbench.formats.importers._logged_messages import request_in
+from workbench.formats.importers._logged_messages import answer_in, request_in
 from workbench.formats.importers._otlp import (
     CHOICE,
     DETAILS,
@@ -21,6 +21,7 @@ from workbench.formats.importers._otlp import (
     parse_structured,
     spans_of,
 )
+from workbench.formats.importers._side_of_value import REQUEST, side_of
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
@@ -34,7 +35,8 @@ from workbench.formats.importers._transcript import (
 from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.lazy_dataclass import dataclass
-from workbench.wire import Fidelity, State, dumps, loads
+from workbench.protocols import DecodedExchange
+from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, State, dumps, loads
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "developer": "system"}
 _MOST_OPEN = 1000
@@ -77,6 +79,8 @@ def talk_of(span: OtelSpan, protocol: str) -> Talk:
     inputs, outputs = _attributes(attributes)
     if not inputs and not outputs:
         inputs, outputs = _events(span)
+    if not inputs and not outputs and (bodies := _bodies(attributes)):
+        return bodies
     talk = Talk(tools=tuple(_tools(attributes)))
     instructions = parse_structured(attributes.get("gen_ai.system_instructions"))
     for part in as_list(instructions) or ([instructions] if instructions else []):
@@ -136,6 +140,40 @@ def _attributes(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:
     if any(whole):
         return whole
     return list(mappings(below(attributes, "gen_ai.prompt."))), list(mappings(below(attributes, "gen_ai.completion.")))
+
+
+_BODIES = (
+    ("request_data", "response_data"),
+    ("input.value", "output.value"),
+    ("mlflow.spanInputs", "mlflow.spanOutputs"),
+    ("langfuse.observation.input", "langfuse.observation.output"),
+    ("span.input", "span.output"),
+    ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
+    ("traceloop.entity.input", "traceloop.entity.output"),
+)
+"""Attributes with what was sent and received as a whole (Logfire, OpenInference, MLflow, Langfuse, Google ADK …)."""
+
+
+def _bodies(attributes: Attributes) -> Talk | None:
+    """What a span says that holds the request and the response as JSON; None for another one."""
+    for sent, received in _BODIES:
+        value = parse_structured(attributes.get(sent))
+        request = request_in(value, {}) or (value if side_of(value) == REQUEST else None)
+        asked = DecodedExchange(0, Exchange("", HttpRequest(body=Body(dumps(request))) if request else None)).request
+        if asked is None or not asked.messages:
+            continue
+        said = _said(answer_in(parse_structured(attributes.get(received)), {}))
+        parts = tuple(part for message in said.messages for part in message.parts) if said else None
+        return Talk(asked.system, list(asked.messages), parts, "", asked.tools)
+    return None
+
+
+def _said(answer: dict[str, JsonValue] | None) -> ModelResponse | None:
+    return (
+        DecodedExchange(0, Exchange("", response=HttpResponse(200, body=Body(dumps(answer))))).response
+        if answer
+        else None
+    )
 
 
 def _sdk_messages(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:

@@ -1,16 +1,18 @@
-"""Importer for exports of stores as tables: CSV, or the JSON of a query with columns and rows (Azure Log Analytics).
+"""Importer for exports of stores as tables: CSV, or JSON with columns and rows.
 
-The names of columns tell which store it is; values may be JSON text. Facts: learn.microsoft.com/rest/api/loganalytics.
+The names of columns tell which store it is; values may be JSON text, or lists as Python writes them (pandas). Facts:
+learn.microsoft.com/rest/api/loganalytics (``tables``), clickhouse.com JSONCompact (``meta``), pandas ``to_json``.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 from collections.abc import Iterator
 
 from workbench import regex
-from workbench.errors import UnreadableInput
+from workbench.errors import LocalProtocolError, UnreadableInput, WireError
 from workbench.formats.importers._files import HEAD, ImportDamage
 from workbench.formats.importers._log_stores import StoreRow, store_of
 from workbench.formats.importers._store_tables import session_of_rows
@@ -18,7 +20,7 @@ from workbench.formats.importers._values import as_list, mapping, mappings
 from workbench.formats.importers._values import text as text_of
 from workbench.ir import JsonValue
 from workbench.limits import MAX_DECODED_BODY
-from workbench.wire import loads
+from workbench.wire import dumps, loads
 from workbench.wire.session import Session
 
 NAME = "store-csv"
@@ -28,14 +30,16 @@ TITLE = "CSV export of a store"
 def sniff(head: bytes) -> float:
     """A first line, or a list of columns, with the names of a store."""
     if _QUERY.match(head):
-        return 0.95 if store_of(_names(head)) else 0.0
+        return 0.95 if store_of(_names(head)) else 0.6 if _ROWS.search(head) else 0.0
     first = head[: head.find(b"\n")] if b"\n" in head else head[:HEAD]
     if b"," not in first or first.lstrip()[:1] in (b"{", b"["):
         return 0.0
-    if store_of(_columns(first.decode("utf-8", "replace"))):
+    columns = _columns(first.decode("utf-8", "replace"))
+    if store_of(columns):
         return 0.9
     bare = first.replace(b'"', b"")
-    return 0.6 if _ASKED.search(bare) and _ANSWERED.search(bare) else 0.0
+    has_values = all(map(_NAME.fullmatch, columns)) and bool(_VALUE.search(head, len(first)))
+    return 0.6 if has_values or (_ASKED.search(bare) and _ANSWERED.search(bare)) else 0.0
 
 
 def read(data: bytes, name: str) -> Session:
@@ -53,20 +57,29 @@ _ASKED = regex.compile(rb"(?:^|,)(?:(?:full_)?request(?:[_.]body)?|RequestBody|m
 _ANSWERED = regex.compile(rb",(?:(?:full_)?response(?:[_.]body)?|ResponseBody|outputs?)(?=,|\r|$)")
 """Columns with a side of an exchange, in a table of a store that is not known."""
 
-_QUERY = regex.compile(rb'\s*\{\s*"tables"\s*:\s*\[')
-_COLUMN = regex.compile(rb'"name"\s*:\s*"([^"\\]{1,100})"')
+_NAME = regex.compile(r"[\w @./:-]{1,100}")
+_VALUE = regex.compile(rb"""[,\n]"\[?\{(?:""|')""")
+"""A value that is an object or a list of objects."""
+
+_QUERY = regex.compile(rb'\s*\{\s*"(?:tables|columns|meta)"\s*:\s*\[')
+_ROWS = regex.compile(rb'"(?:rows|data)"\s*:\s*\[\s*\[')
+_COLUMN = regex.compile(rb'(?:"name"\s*:\s*|[\[,]\s*)"([^"\\]{1,100})"')
 
 
 def _names(head: bytes) -> list[str]:
     """Names of columns in the head of a query's answer."""
-    return [found[1].decode("utf-8", "replace") for found in _COLUMN.finditer(head.partition(b'"rows"')[0])]
+    found = _ROWS.search(head)
+    columns = head[: found.start()] if found else head
+    return [found[1].decode("utf-8", "replace") for found in _COLUMN.finditer(columns)]
 
 
 def _query(value: JsonValue) -> tuple[list[str], Iterator[StoreRow]]:
     """(columns, rows) of the first table of a query's answer."""
-    table = next(mappings(mapping(value).get("tables")), {})
-    columns = [text_of(column.get("name")) for column in mappings(table.get("columns"))]
-    rows = (row for row in as_list(table.get("rows")) if isinstance(row, list))
+    whole = mapping(value)
+    table = next(mappings(whole.get("tables")), whole)
+    named = as_list(table.get("columns", table.get("meta")))
+    columns = [text_of(column) or text_of(mapping(column).get("name")) for column in named]
+    rows = (row for row in as_list(table.get("rows", table.get("data"))) if isinstance(row, list))
     return columns, (StoreRow(f"row {n}", dict(zip(columns, row, strict=False))) for n, row in enumerate(rows, 1))
 
 
@@ -83,13 +96,29 @@ def _rows(text: str, damage: ImportDamage) -> Iterator[StoreRow]:
         for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), 2):
             if None in row or None in row.values():
                 damage.add(f"row {number}: fewer or more values than columns")
-            yield StoreRow(f"row {number}", {k: _null(v) for k, v in row.items() if k is not None})
+            yield StoreRow(f"row {number}", {k: _value(v) for k, v in row.items() if k is not None})
     except csv.Error as error:
         raise UnreadableInput(f"not a CSV table: {error}") from error
     finally:
         csv.field_size_limit(before)
 
 
-def _null(value: str | None) -> str | None:
+def _value(value: str | None) -> JsonValue:
     r"""A value; None for an empty one and for ``\N``, which databases write for a null."""
-    return None if value in (None, "", "\\N") else value
+    if value is None or value in ("", "\\N"):
+        return None
+    return _literal(value) if value.startswith(_LITERALS) and len(value) < _LONGEST else value
+
+
+_LITERALS = ("[{'", "{'")
+_LONGEST = 1_000_000
+"""Characters of a list that Python has written, up to which it is read."""
+
+
+def _literal(value: str) -> JsonValue:
+    """What Python has written, as ``pandas`` puts lists and objects into CSV; the text if it is something else."""
+    try:
+        read: JsonValue = loads(dumps(ast.literal_eval(value)))
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError, WireError, LocalProtocolError):
+        return value
+    return read
