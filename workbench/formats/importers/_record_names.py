@@ -26,10 +26,11 @@ SELECTION = frozenset({"messages", "tools", "tool_choice", "functions", "functio
 """Members of a request that loggers store whole; its model and parameters they store next to it."""
 
 CODINGS = ("encoding", "bodyencoding")
-TEXTS = frozenset(
-    {"properties", "propertiess", "message", "event", "log", "payload", "data", "record", "trace", "spans"}
-)
+TEXTS = frozenset({"properties", "propertiess", "payload", "data", "record", "trace", "spans"})
 """Members whose text may be a record as JSON."""
+
+EVENT_TEXTS = frozenset({"message", "event", "log"})
+"""Columns of a table whose text may be one, too."""
 
 
 def is_other_step(value: dict[str, JsonValue]) -> bool:

@@ -8,8 +8,9 @@ from importlib import import_module
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._log_stores import COLUMNS, StoreRow, parse_text, session_of, store_of
-from workbench.formats.importers._record_names import SELECTION
+from workbench.formats.importers._record_names import EVENT_TEXTS, SELECTION
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of
+from workbench.formats.importers._values import normalize_name
 from workbench.formats.importers.records import TITLE
 from workbench.ir import JsonValue
 from workbench.wire.session import Session
@@ -45,6 +46,7 @@ def _session_of_records(names: list[str], rows: Iterable[StoreRow], name: str, d
 
 def _with_selection(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """A row whose columns with messages and tools are one member: it is no body, though it has the names of one."""
+    row = {name: parse_text(value) if normalize_name(name) in EVENT_TEXTS else value for name, value in row.items()}
     if "inputs" in row or not isinstance(parse_text(row.get("messages")), list):
         return row
     selection: JsonValue = {name: parse_text(row[name]) for name in SELECTION if row.get(name) is not None}
