@@ -6,7 +6,7 @@ with the same id are one. Other items in a list of exchanges are reported as dam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from importlib import import_module
 
@@ -15,7 +15,8 @@ from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
+from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._record import Record, with_problems, with_target
 from workbench.formats.importers._record_names import (
     FAILURES,
     KEYS,
@@ -54,38 +55,11 @@ from workbench.formats.importers._values import (
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
-from workbench.wire import Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State
+from workbench.wire import HttpResponse
 
 NEITHER = "neither a request nor a response of a model API"
-NO_BODIES = "the record contains no bodies: neither of the request nor of the response"
 _FEWEST_COLUMNS = 4
 """Members that a row of a store has more than."""
-
-
-@dataclass(slots=True)
-class Record:
-    """One exchange, or one side of it.
-
-    Attributes:
-        where: its pointer in the file.
-        key: its id in the file; empty if it has none.
-        exchange: the whole of it, if the reader of a store has built it.
-        problems: parts that could not be read.
-    """
-
-    where: str
-    request: MessageSide | None = None
-    response: MessageSide | None = None
-    key: str = ""
-    started: float | None = None
-    is_rebuilt: bool = False
-    problems: list[str] = field(default_factory=list)
-    exchange: Exchange | None = None
-
-    def has_body(self) -> bool:
-        """True if a side of it has a body, or if its exchange is built."""
-        sides = (side.http.body.raw for side in (self.request, self.response) if side)
-        return self.exchange is not None or any(sides)
 
 
 @dataclass(slots=True)
@@ -150,7 +124,7 @@ class RecordFinder:
     def _records_below(self, value: dict[str, JsonValue], outer: Record, depth: int) -> list[Record]:
         """Exchanges with bodies inside one whose sides have none, as gateways log them: its URL and status count."""
         found = self._requests_in(value, outer.where, depth)
-        return [_completed(record, outer) for record in found if not record.exchange]
+        return [with_target(record, outer) for record in found if not record.exchange]
 
     def _look_along(self, value: list[JsonValue], where: str, depth: int) -> None:
         whole = _list_record(value, where) if depth <= 1 else None
@@ -182,18 +156,6 @@ def _stored_records(value: dict[str, JsonValue], where: str, damage: ImportDamag
     return [Record(where, exchange=exchange) for exchange in module.exchanges([StoreRow(where, value)], damage)]
 
 
-def _completed(record: Record, outer: Record) -> Record:
-    """A record with the target and the status of another one, where it has none itself."""
-    request, response = record.request, record.response
-    target = outer.request.http if outer.request else None
-    if request and isinstance(request.http, HttpRequest) and isinstance(target, HttpRequest) and not request.http.url:
-        request = request._replace(http=replace(target, body=request.http.body))
-    known = outer.response.http if outer.response else None
-    if response and isinstance(response.http, HttpResponse) and isinstance(known, HttpResponse):
-        response = response._replace(http=replace(response.http, status=known.status))
-    return replace(record, request=request, response=response, key=outer.key, started=outer.started)
-
-
 def is_record(value: JsonValue) -> bool:
     """True for an object with both sides of an exchange, or one side and its id, though it may look like a body."""
     if not isinstance(value, dict):
@@ -206,82 +168,6 @@ def is_record(value: JsonValue) -> bool:
         return any(has_key or (record.request and record.response) for record in _records_in(value, ""))
     except LocalProtocolError:
         return False
-
-
-def exchanges_of(records: Iterable[Record], damage: ImportDamage) -> list[Exchange]:
-    """Exchanges of records; two sides with the same key are one exchange, at the position of the request."""
-    exchanges: list[Exchange] = []
-    for number, record in enumerate(_pair_records(records), 1):
-        for problem in record.problems:
-            damage.add(f"{record.where or '/'}: {problem}")
-        exchanges.append(_exchange(str(number), record))
-    return exchanges
-
-
-def _pair_records(records: Iterable[Record]) -> list[Record]:
-    requests: dict[str, Record] = {}
-    responses: dict[str, Record] = {}
-    pairs: list[Record] = []
-    for record in records:
-        if record.key and record.request and not record.response:
-            other = responses.pop(record.key, None)
-            if other:
-                other.request, other.problems = record.request, record.problems + other.problems
-                continue
-            requests[record.key] = record
-        elif record.key and record.response and not record.request:
-            other = requests.pop(record.key, None)
-            if other:
-                other.response, other.problems = record.response, other.problems + record.problems
-                continue
-            responses[record.key] = record
-        elif record.key in requests:  # logged when it started, and again when it ended
-            other = requests.pop(record.key)
-            other.request, other.response, other.problems = record.request, record.response, record.problems
-            continue
-        pairs.append(record)
-    return pairs
-
-
-def _exchange(number: str, record: Record) -> Exchange:
-    if record.exchange:
-        return replace(record.exchange, id=number)
-    if record.request and record.response and not record.has_body() and not record.problems:
-        return _without_bodies(number, record)
-    request, response = record.request, record.response
-    notes = [side.note for side in (request, response) if side and side.note]
-    meta = {**(request.meta if request else {}), **(response.meta if response else {})}
-    if record.key:
-        meta["record"] = record.key[:200]
-    if record.is_rebuilt:
-        notes.append(PUT_TOGETHER)
-        meta["lacks"] = list(LACKS)
-    return Exchange(
-        number,
-        request=request.http if request and isinstance(request.http, HttpRequest) else None,
-        response=response.http if response and isinstance(response.http, HttpResponse) else None,
-        state=State.INCOMPLETE if record.problems else State.COMPLETE,
-        origin=Origin.RECONSTRUCTED if record.is_rebuilt else Origin.IMPORTED,
-        started_at=record.started,
-        note="; ".join(notes)
-        or ("" if request and response else "only the request" if request else "only the response"),
-        meta=meta,
-    )
-
-
-def _without_bodies(number: str, record: Record) -> Exchange:
-    """The exchange of a log that keeps no bodies."""
-    about = {"fidelity": Fidelity.SAMPLED.value, **({"record": record.key[:200]} if record.key else {})}
-    request, response = record.request, record.response
-    return Exchange(
-        number,
-        request=request.http if request and isinstance(request.http, HttpRequest) else None,
-        response=response.http if response and isinstance(response.http, HttpResponse) else None,
-        state=State.INCOMPLETE,
-        started_at=record.started,
-        meta=about,
-        damage=(NO_BODIES,),
-    )
 
 
 def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
@@ -304,7 +190,7 @@ def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
     elif is_envelope:
         yield from _request_records(value, found, base)
     elif shape is None and _envelopes.is_response(value) and _is_worth(value):
-        yield _with_problems(replace(base, response=_envelopes.response_side(value), problems=[]))
+        yield with_problems(replace(base, response=_envelopes.response_side(value), problems=[]))
 
 
 def _records_of_sides(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
@@ -333,7 +219,7 @@ def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]
     if not (_envelopes.is_request(request) or isinstance(request.get("body"), dict | str)):
         return []
     record = replace(base, request=_envelopes.request_side(request), response=_envelopes.response_side(response))
-    return [_with_problems(replace(record, problems=[]))]
+    return [with_problems(replace(record, problems=[]))]
 
 
 def _has_side_prefixes(value: Mapping[str, JsonValue]) -> bool:
@@ -360,7 +246,7 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
     problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
     answers = [_with_status(answer, found) for answer in answers]
     record = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
-    return [_with_problems(replace(record, response=answer)) for answer in answers] or [_with_problems(record)]
+    return [with_problems(replace(record, response=answer)) for answer in answers] or [with_problems(record)]
 
 
 def _with_status(answer: MessageSide, found: Mapping[str, JsonValue]) -> MessageSide:
@@ -520,7 +406,7 @@ def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], b
         side = _envelopes.request_side(value)
         is_sent = first(found, METHOD) is not None and first(found, (*URL, *PATH)) is not None
         if is_sent or _is_asking(side):
-            yield _with_problems(replace(base, request=side, problems=[]))
+            yield with_problems(replace(base, request=side, problems=[]))
         return
     request = {name: found[name] for name in (*METHOD, *URL, *PATH) if name in found}
     response = {name: member for name, member in found.items() if name not in request}
@@ -528,19 +414,13 @@ def _request_records(value: dict[str, JsonValue], found: dict[str, JsonValue], b
         request |= {name: found[name] for name in ("scope", "body", "reqheaders") if name in found}
         response = {"status": found[status], "headers": found.get("rawheaders"), "body": found["response"]}
     record = replace(base, request=_envelopes.request_side(request), response=_envelopes.response_side(response))
-    yield _with_problems(replace(record, problems=[]))
+    yield with_problems(replace(record, problems=[]))
 
 
 def _is_asking(side: MessageSide) -> bool:
     """True if the body of a request is one of a model API."""
     body = parse_text(side.http.body.raw.decode("utf-8", "replace"))
     return isinstance(body, dict) and shape_of(body) == REQUEST
-
-
-def _with_problems(record: Record) -> Record:
-    """A record with the missing parts of its sides added to its problems."""
-    missing = [side.left_out for side in (record.request, record.response) if side and side.left_out]
-    return replace(record, problems=[*record.problems, *missing]) if missing else record
 
 
 def _list_record(value: list[JsonValue], where: str) -> Record | None:

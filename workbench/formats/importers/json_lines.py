@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from workbench import regex
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
-from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
+from workbench.formats.importers._record import exchanges_of
+from workbench.formats.importers._records import NEITHER, RecordFinder, is_record
 from workbench.formats.importers._side_of_value import (
     EVENT,
     NDJSON,

@@ -162,13 +162,13 @@ def _bodies(attributes: Attributes) -> Talk | None:
         asked = DecodedExchange(0, Exchange("", HttpRequest(body=Body(dumps(request))) if request else None)).request
         if asked is None or not asked.messages:
             continue
-        said = _said(answer_in(parse_structured(attributes.get(received)), {}))
-        parts = tuple(part for message in said.messages for part in message.parts) if said else None
+        answer = _response_of(answer_in(parse_structured(attributes.get(received)), {}))
+        parts = tuple(part for message in answer.messages for part in message.parts) if answer else None
         return Talk(asked.system, list(asked.messages), parts, "", asked.tools)
     return None
 
 
-def _said(answer: dict[str, JsonValue] | None) -> ModelResponse | None:
+def _response_of(answer: dict[str, JsonValue] | None) -> ModelResponse | None:
     return (
         DecodedExchange(0, Exchange("", response=HttpResponse(200, body=Body(dumps(answer))))).response
         if answer

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from workbench import regex
 from workbench.formats.importers._files import HEAD, BodyFiles, ImportDamage, is_json, is_written_call
-from workbench.formats.importers._records import RecordFinder, exchanges_of
+from workbench.formats.importers._record import exchanges_of
+from workbench.formats.importers._records import RecordFinder
 from workbench.formats.importers._values import BODY, ELSEWHERE, fields, first, normalize_name
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
