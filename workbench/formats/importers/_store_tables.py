@@ -7,11 +7,11 @@ from importlib import import_module
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import COLUMNS, StoreRow, parse_text, session_of, store_of
+from workbench.formats.importers._log_stores import COLUMNS, StoreRow, session_of, store_of
 from workbench.formats.importers._record import exchanges_of
 from workbench.formats.importers._record_names import EVENT_TEXTS, SELECTION
 from workbench.formats.importers._records import NEITHER, RecordFinder
-from workbench.formats.importers._values import normalize_name
+from workbench.formats.importers._values import normalize_name, parse_text
 from workbench.formats.importers.records import TITLE
 from workbench.ir import JsonValue
 from workbench.wire.session import Session
