@@ -30,6 +30,17 @@ NEW = {
     "未找到与 tool_call_id 对应的工具调用": "closure.orphan-result",
     "今天天气很好": "",
     "the weather is fine": "",
+    "Tool call 'a' has not been answered yet": "closure.missing-result",
+    "Two tool calls share the same id": "closure.duplicate-id",
+    "each tool message needs an assistant message with tool calls before it": "closure.orphan-result",
+    "system messages are only allowed at the start": "content.system-position",
+    "Only a single system message can be sent": "content.system-position",
+    "the thinking blocks of the last turn must not be edited": "reasoning.altered",
+    "context_management requires a native backend": "params.unsupported",
+    "Expected 3 function responses, received 2": "closure.missing-result",
+    "jwt signature verification failed": "",
+    "Unable to create thread: too many open files": "",
+    "unknown command: tools": "",
 }
 """Text → the rule that its words speak of; empty for none."""
 

@@ -30,7 +30,7 @@ _CODES = regex.compile(
     r"|\bwhen calling the \w+ operation\b"
     r"|'s\b|\.\.\.|…|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
     r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
-    r"|\b(?:openai |the )?(?:chat ?completions?|responses)(?: ?api)?\b",
+    r"|\b(?:openai |the )?(?:chat ?completions?|(?<!tool )(?<!function )(?<!call )(?<!calls )responses)(?: ?api)?\b",
     re.IGNORECASE,
 )
 _MEMBERS = regex.compile(

@@ -26,6 +26,8 @@ _STEPS = regex.compile(r"[^\w$]+")
 _AROUND = 160
 """Characters behind a place, or in front of it, that may name the fault."""
 
+_POINTER = "#/"
+
 
 class Complaint(NamedTuple):
     """Statement of a validator.
@@ -146,6 +148,8 @@ def _without_roots(place: str, roots: frozenset[str]) -> str:
 
 
 def _sentence(small: str, found: re.Match[str], *, is_before: bool) -> str:
-    """The words of a validator around a place."""
+    """The words of a validator around a place, up to the next JSON pointer."""
     start = max(0, found.start() - _AROUND) if is_before else found.start()
-    return small[start : found.end() if is_before else found.end() + _AROUND]
+    end = found.end() if is_before else found.end() + _AROUND
+    following = small.find(_POINTER, found.end(), end)
+    return small[start : end if following < 0 else following]
