@@ -269,7 +269,7 @@ def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
     own = [p for p in own if not COMMON.issuperset(_WORD.findall(p)) and not p.startswith(ADVICE)]
     if found.leads and found.weight >= BEGINNING and own:
         return True
-    return sum(map(len, own)) >= TELLING and found.weight >= 0.3 * found.whole
+    return sum(map(len, own)) >= TELLING and found.weight >= 0.35 * found.whole
 
 
 def _sharing(text: str) -> Match | None:
