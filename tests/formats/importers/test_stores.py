@@ -22,6 +22,7 @@ from tests.formats.importers.store_samples import (
     lines,
     one,
 )
+from tests.formats.importers.store_second_draw import DRAWN_LATER
 from tests.formats.importers.store_variants import VARIANTS
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import _log_stores, open_found, open_input
@@ -29,7 +30,7 @@ from workbench.rules import Inspection, Inspector
 from workbench.wire import fidelity_of
 from workbench.wire.session import Session, exchanges_of
 
-OTHERS = {**VARIANTS, **DRAWN}
+OTHERS = {**VARIANTS, **DRAWN, **DRAWN_LATER}
 
 
 def opened(folder: Path, name: str, data: bytes) -> Session:
@@ -61,7 +62,7 @@ def test_its_fault_is_found_and_nothing_is_found_in_the_envelope(name: str, tmp_
     assert rules <= sample.rules | {"contract.disagrees", "answer.error"}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_variant_of_a_store_is_read_as_what_it_is(name: str, tmp_path: Path) -> None:
     sample = OTHERS[name]

@@ -32,14 +32,16 @@ _OTHER_APIS = ("anthropic", "azure", "bedrock", "cohere", "gemini", "sagemaker",
 _NO_MODEL = ("embedding", "image", "transcription", "speech", "moderation", "rerank", "search", "batch", "file")
 
 
-def is_cut(value: str) -> bool:
-    """True for a text with LiteLLM's mark for truncation."""
-    return CUT_MARK in value
-
-
 def is_redacted(value: JsonValue) -> bool:
     """True for messages or a response that LiteLLM has replaced as a whole."""
-    return REDACTED in repr(value)[:2000]
+    return REDACTED in repr(value if isinstance(value, str) else _beginning(value))
+
+
+def _beginning(value: JsonValue) -> JsonValue:
+    """The first item of a list; the first choice of a response."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    listed = choices if isinstance(choices, list) else value
+    return listed[:1] if isinstance(listed, list) else listed
 
 
 def calls_model(row: Mapping[str, JsonValue]) -> bool:

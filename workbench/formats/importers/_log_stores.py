@@ -23,7 +23,7 @@ from workbench.formats.importers._http import epoch
 from workbench.formats.importers._logged_messages import LACKS
 from workbench.formats.importers._values import mapping, mappings, parse_text
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State, loads
+from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State, dumps, loads
 from workbench.wire.session import MemorySession
 
 COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
@@ -378,20 +378,25 @@ def _response(sides: StoredSides) -> tuple[HttpResponse | None, Mapping[str, Jso
     return HttpResponse(known, side.http.headers, side.http.body), side.meta
 
 
-def cut_places(value: JsonValue, mark: Callable[[str], bool], where: str = "", depth: int = 0) -> Iterator[str]:
-    """Pointers of the texts in a value that a store has truncated."""
+def cut_places(value: JsonValue, mark: str) -> Iterator[str]:
+    """Pointers of the texts in a value that a store has truncated: they have its mark."""
+    is_there = value is not None and mark.encode() in dumps(value)  # seldom, and quickly told
+    return _places(value, mark) if is_there else iter(())
+
+
+def _places(value: JsonValue, mark: str, where: str = "", depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
-        if mark(value):
+        if mark in value:
             yield where
     elif depth > _DEEPEST:
         return
     elif isinstance(value, dict):
         for name, inner in value.items():
             step = name.replace("~", "~0").replace("/", "~1")
-            yield from cut_places(inner, mark, f"{where}/{step}", depth + 1)
+            yield from _places(inner, mark, f"{where}/{step}", depth + 1)
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from cut_places(inner, mark, f"{where}/{number}", depth + 1)
+            yield from _places(inner, mark, f"{where}/{number}", depth + 1)
 
 
 def text(value: JsonValue) -> str:

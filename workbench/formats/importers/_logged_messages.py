@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.errors import WireError
-from workbench.formats.importers._side_of_value import RESPONSE, shape_of
+from workbench.formats.importers._side_of_value import REQUEST, RESPONSE, shape_of
 from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, text
 from workbench.ir import JsonValue
 from workbench.wire import dumps, loads
@@ -18,8 +18,8 @@ LACKS = ("system", "tools", "parameters", "headers", "streaming")
 PUT_TOGETHER = "reconstructed from logged messages; not the original bytes"
 
 _PARAMETERS = ("modelparameters", "invocationparams", "optionalparams", "modelkwargs")
-_TOOLS = ("tools", "tooldefinitions", "toolsavailable")
-_ABOUTS = ("metadata", "toolparams", "prompt", "config")
+_TOOLS = ("tools", "tooldefinitions", "toolsavailable", "aitools")
+_ABOUTS = ("metadata", "toolparams", "prompt", "config", "params")
 _ROLES = {
     "human": "user",
     "humanmessage": "user",
@@ -31,6 +31,10 @@ _ROLES = {
     "tool": "tool",
     "toolmessage": "tool",
 }
+_MESSAGES = ("messages", "chat_history", "value")
+"""Names under which loggers keep a list of messages; the last one is that of a value with its type."""
+
+_CAMEL = {"toolCalls": "tool_calls", "toolCallId": "tool_call_id"}
 _ITEMS = frozenset({"message", "function_call", "function_call_output", "reasoning", "custom_tool_call"})
 _CALL_IDS = ("id", "tool_id", "tool_call_id")
 _CALLS_IN_CONTENT = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
@@ -42,11 +46,14 @@ def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, J
     Args:
         beside: members of the log record, by normalised name.
     """
-    messages = value.get("messages") if isinstance(value, dict) else value
-    own = {k: v for k, v in value.items() if k != "messages" and v is not None} if isinstance(value, dict) else {}
+    name = next((name for name in _MESSAGES if isinstance(value, dict) and value.get(name) is not None), "")
+    messages = value.get(name) if isinstance(value, dict) else value
+    own = {k: v for k, v in value.items() if k != name and v is not None} if isinstance(value, dict) else {}
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], list):
         messages = messages[0]
-    body = _with_messages(messages)
+    if name == "value" and set(own) <= {"type"}:
+        return request_in(messages, beside)
+    body = {} if isinstance(value, dict) and not name and shape_of(value) == REQUEST else _with_messages(messages)
     if body is None:
         return None
     known = {**_parameters(beside), **own}
@@ -61,7 +68,7 @@ def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, Js
             return value
         if "generations" in value:
             return _generations_response(value, beside)
-        inner = next((value[k] for k in ("message", "messages", "output", "response") if value.get(k)), None)
+        inner = next((value[k] for k in ("message", "messages", "output", "response", "value") if value.get(k)), None)
         return _message_response(value, beside) or (answer_in(inner, beside) if inner is not None else None)
     if isinstance(value, list) and value:
         items = [item for item in value if isinstance(item, dict)]
@@ -85,6 +92,8 @@ def _with_messages(value: JsonValue) -> dict[str, JsonValue] | None:
         return {"messages": [_plain(message) or message for message in messages]}
     if any(_sdk_parts(message) or _sdk_results(message) for message in messages):
         return {"messages": [one for m in messages for one in _sdk_results(m) or [_sdk_parts(m) or m]]}
+    if any("toolCalls" in message or "toolCallId" in message for message in messages):
+        return _with_messages([{_CAMEL.get(name, name): v for name, v in message.items()} for message in messages])
     if any(_has_bare_calls(message) for message in messages):
         return {"messages": [one for message in messages for one in _with_functions(message)]}
     if any(isinstance(message.get("parts"), list) and "role" in message for message in messages):
@@ -259,7 +268,7 @@ def _tool(tool: JsonValue) -> JsonValue:
 
 
 def _model(beside: Mapping[str, JsonValue]) -> str:
-    model = text(first(beside, ("model", "modelname", "modelid")))
+    model = text(first(beside, ("model", "modelname", "modelid", "aimodel")))
     names = (text(first(about, ("model", "lsmodelname", "modelname"))) for about in _abouts(beside))
     return model or next(filter(None, names), "")
 

@@ -8,12 +8,13 @@ from workbench.ir import JsonValue
 REQUESTS = (
     *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
     *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
-    *("body", "kwargs", "mlflowspaninputs", "fullrequest", "endpointinput", "promptmessages"),
+    *("body", "kwargs", "mlflowspaninputs", "fullrequest", "endpointinput", "promptmessages", "aiinput"),
 )
 RESPONSES = (
     *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
     *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
     *("mlflowspanoutputs", "fullresponse", "endpointoutput", "completionmessage", "outputmessage"),
+    "aioutputchoices",
 )
 KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
 OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})

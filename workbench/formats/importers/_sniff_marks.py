@@ -51,7 +51,7 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "parquet": (b"PAR1",),
     "pi": (b'"session"',),
     "qwen_code": (b'"parentUuid"',),
-    "span_records": (b'"links"', b'"traceID"', b'"localEndpoint"', b'"jsonPayload"'),
+    "span_records": (b"gen_ai", b"llm"),
     "store_csv": (
         *(b"CorrelationId", b"Provider", b"TraceId", b"custom_id", b"proxy_server_request", b"request_id"),
         *(b"response_id", b"run_type", b"schemaType", b"span_kind", b"traceId", b"trace_id", b"call_type"),
@@ -78,7 +78,7 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
         ),
     ),
     "vcr": (b"interactions", b"requests:"),
-    "vllm_log": (b"Received request", b"Generated response"),
+    "vllm_log": (b"Received request", b"Generated response", b"GenerateReqInput"),
     "workbench_session": (b"SQLite format 3\0", b'"workbench'),
 }
 _NOT_JSON = frozenset(("event_stream", "httprr", "mitmproxy", "otlp_protobuf", "parquet"))

@@ -33,12 +33,18 @@ def session_of_rows(columns: Iterable[str], rows: Iterable[StoreRow], name: str,
 
 def _session_of_records(names: list[str], rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Session:
     """The session of a table that has both sides of an exchange in columns of any names that recorders use."""
+    reader = import_module(f"{__package__}.span_records")
     finder = RecordFinder(damage)
+    spans: list[StoreRow] = []
     for row in rows:
         count = len(finder.found)
         finder.look(_with_selection(row.value), row.where)
         if len(finder.found) == count:
             damage.add(f"{row.where}: {NEITHER}")
+            spans += [row] if reader.is_span(row.value) else []
+    if spans and not finder.found:
+        session: Session = reader.session(spans, name, ImportDamage())
+        return session
     if not finder.found:
         name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
         raise UnreadableInput(f"a table from an unknown store with the columns {name_list}", hint=_hint())

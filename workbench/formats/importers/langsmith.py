@@ -76,4 +76,6 @@ def _sides(row: dict[str, JsonValue]) -> StoredSides:
     failure: JsonValue = {"message": error} if error else None
     answer = None if failure or not outputs else answer_in(outputs, known)
     missing = () if request or answer else (NO_IO,)
+    if request is None and inputs:
+        missing = ("the inputs of this run are not a list of messages",)
     return StoredSides(request, answer, 0 if failure else 200, "", failure, missing)

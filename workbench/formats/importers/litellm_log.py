@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._litellm import calls_model, failure_of, in_protocol_of, is_cut, is_redacted, url_of
+from workbench.formats.importers._litellm import CUT_MARK, calls_model, failure_of, in_protocol_of, is_redacted, url_of
 from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
 from workbench.formats.importers._logged_messages import answer_in, request_in
 from workbench.formats.importers._values import fields, parse_text
@@ -68,8 +68,8 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     answer = None if failure or is_redacted(output_value) else answer_in(output_value, known) or output_value or None
     answer = in_protocol_of(url_of(row), answer)
     cuts = {
-        "request": tuple(_log_stores.cut_places(request, is_cut)),
-        "response": tuple(_log_stores.cut_places(answer, is_cut)),
+        "request": tuple(_log_stores.cut_places(request, CUT_MARK)),
+        "response": tuple(_log_stores.cut_places(answer, CUT_MARK)),
     }
     missing = () if request else ("messages are not stored: LiteLLM did not log them",)
     return StoredSides(request, answer, status or 200, url_of(row), failure, missing, cuts)

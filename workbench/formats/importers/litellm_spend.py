@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._litellm import calls_model, is_cut
+from workbench.formats.importers._litellm import CUT_MARK, calls_model
 from workbench.formats.importers._log_stores import StoreRow, object_of, text
 from workbench.formats.importers.litellm_log import sides_of
 from workbench.ir import JsonValue
@@ -43,7 +43,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     sent = object_of(sent.get("body")) or sent
     sides = sides_of(row, row.get("messages") or None, row.get("response") or None)
     if any(name in sent for name in ("messages", "input", "contents", "prompt")):
-        cuts = {**sides.cuts, "request": tuple(_log_stores.cut_places(sent, is_cut))}
+        cuts = {**sides.cuts, "request": tuple(_log_stores.cut_places(sent, CUT_MARK))}
         sides = sides._replace(request=sent, missing=(), cuts=cuts)
     return _log_stores.exchange_of(
         sides,

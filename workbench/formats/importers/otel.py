@@ -45,6 +45,10 @@ MESSAGES = (
     "gen_ai.output.messages",
     "gen_ai.system_instructions",
     "gen_ai.tool.definitions",
+    "gen_ai.request.messages",
+    "gen_ai.request.available_tools",
+    "gen_ai.response.text",
+    "gen_ai.response.tool_calls",
     "gen_ai.prompt",
     "gen_ai.completion",
     "llm.input_messages",
@@ -136,6 +140,10 @@ def _attributes(attributes: dict[str, JsonValue]) -> tuple[Values, Values]:
         return inference[0], inference[1]
     if "ai.prompt.messages" in attributes:
         return _sdk_messages(attributes)
+    if sent := objects_in(attributes.get("gen_ai.request.messages")):  # docs.sentry.io, AI agents
+        calls = objects_in(attributes.get("gen_ai.response.tool_calls"))
+        content = attributes.get("gen_ai.response.text")
+        return sent, [{"content": content, "tool_calls": list[JsonValue](calls)}] if content or calls else []
     whole = _whole(attributes.get("gen_ai.prompt"), "user"), _whole(attributes.get("gen_ai.completion"), "assistant")
     if any(whole):
         return whole
@@ -312,6 +320,7 @@ def _tools(attributes: dict[str, JsonValue]) -> Iterator[ToolDef]:
         or inference
         or list(mappings(below(attributes, "llm.request.functions.")))
         or objects_in(attributes.get("ai.prompt.tools"))
+        or objects_in(attributes.get("gen_ai.request.available_tools"))
     )
     for tool in mappings(list(found)):
         inner = mapping(tool.get("function")) or tool

@@ -47,10 +47,10 @@ def _span(row: StoreRow) -> OtelSpan:
     span = row.value
     if "start_time_unix_nano" in span:
         return otlp_span(span)
-    attributes = dict(_flat("", span.get("attributes")))
+    attributes = dict(flat("", span.get("attributes")))
     for name, value in span.items():
         if name.startswith("attributes."):
-            attributes |= dict(_flat(name.removeprefix("attributes."), value))
+            attributes |= dict(flat(name.removeprefix("attributes."), value))
     kind = text(span.get("span_kind"))
     if kind:
         attributes.setdefault("openinference.span.kind", kind)
@@ -63,24 +63,24 @@ def _span(row: StoreRow) -> OtelSpan:
     }
     failed = text(span.get("status_code")).upper() == "ERROR"
     error = (text(span.get("status_message")) or "the span ended with an error") if failed else ""
-    return OtelSpan(attributes, about, {}, _time(span.get("start_time")), _time(span.get("end_time")), [], error)
+    return OtelSpan(attributes, about, {}, time_of(span.get("start_time")), time_of(span.get("end_time")), [], error)
 
 
-def _time(value: JsonValue) -> float | None:
+def time_of(value: JsonValue) -> float | None:
     """Seconds since the epoch; numbers of a dataframe count milliseconds, microseconds or nanoseconds."""
     if isinstance(value, int | float) and value is not True:
         return next((value / unit for unit in (1, 1e3, 1e6, 1e9) if value / unit < 1e11), None)
     return epoch(value)
 
 
-def _flat(name: str, value: JsonValue, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+def flat(name: str, value: JsonValue, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
     """Attributes by their flat names."""
     value = parse_text(value) if name in ("", "llm.input_messages", "llm.output_messages", "llm.tools") else value
     if depth < _DEEPEST and isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from _flat(f"{name}.{key}" if name else key, inner, depth + 1)
+            yield from flat(f"{name}.{key}" if name else key, inner, depth + 1)
     elif depth < _DEEPEST and isinstance(value, list) and any(isinstance(inner, dict) for inner in value):
         for number, inner in enumerate(value):
-            yield from _flat(f"{name}.{number}", inner, depth + 1)
+            yield from flat(f"{name}.{number}", inner, depth + 1)
     elif name and value is not None:
         yield name, value

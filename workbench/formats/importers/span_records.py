@@ -8,24 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from workbench import regex
 from workbench.formats.importers import _log_stores
-from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._files import ImportDamage, is_json
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._log_stores import StoreRow, text
 from workbench.formats.importers._otlp import Attributes, LogRecord, OtelSpan, SpanEvent, with_logs
+from workbench.formats.importers._otlp import attributes_of as typed_attributes
 from workbench.formats.importers._transcript import TranscriptSession
-from workbench.formats.importers._values import fields, first, mapping, mappings
+from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, parse_text
 from workbench.formats.importers.otel import is_model, turn_of
+from workbench.formats.importers.phoenix import flat, time_of
 from workbench.ir import JsonValue
 
 NAME = "span-records"
 TITLE = "OpenTelemetry spans (records)"
-_IDS = ("spanid", "id")
+_IDS = ("spanid", "tracespanid", "id")
+_TRACES = ("traceid", "tracetraceid", "trace")
+_ATTRIBUTES = ("attributes", "tags", "spanattributes", "data")
+_STARTS = ("starttimeunixnano", "starttime", "starttimestamp", "timestamp")
+_ENDS = ("endtimeunixnano", "endtime")
+_LASTED = {"duration": 1e6, "durationms": 1e3}
+"""Names of a duration → how many of it are a second."""
+
+_KEY = regex.compile(rb'"(?:gen_ai|llm)\.[a-z_.0-9]{3,60}"\s*:|"key"\s*:\s*"(?:gen_ai|llm)\.|\\"(?:llm|gen_ai)\\"')
+_PREFIXES = ("gen_ai.", "llm.")
+_MOST_VALUES = 200_000
 
 
 def sniff(head: bytes) -> float:
-    """Spans, or log entries with GenAI events."""
-    return _log_stores.claims(head, "span_records") if b"gen_ai." in head or b"llm." in head else 0.0
+    """Spans, or log entries with GenAI events; less certain for attributes of a model call anywhere in JSON."""
+    if b"gen_ai" not in head and b"llm" not in head:
+        return 0.0
+    if claimed := _log_stores.claims(head, "span_records"):
+        return claimed
+    return 0.75 if is_json(head) and _KEY.search(head) else 0.0
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
@@ -38,7 +55,7 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
     """The session of spans. Raises UnreadableInput if there is no model call among them."""
     spans: list[OtelSpan] = []
     logs: list[LogRecord] = []
-    for value in _records(rows):
+    for value in _spans_in([row.value for row in rows]):
         if "jsonPayload" in value:
             logs.append(_log(value))
         else:
@@ -49,14 +66,31 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _records(rows: Iterable[StoreRow]) -> Iterator[dict[str, JsonValue]]:
-    """Spans and log entries: Jaeger keeps spans in their trace, and what they share beside them."""
-    for row in rows:
-        processes = mapping(row.value.get("processes"))
-        if not isinstance(row.value.get("spans"), list):
-            yield row.value
-        for span in mappings(row.value.get("spans")):
-            yield {**span, "process": span.get("process") or processes.get(text(span.get("processID")))}
+def is_span(value: dict[str, JsonValue]) -> bool:
+    """True for an object with attributes of a model call, or with such names itself."""
+    return any(name.startswith(_PREFIXES) for name in _attributes(fields(value), value))
+
+
+def _spans_in(values: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    """Spans and log entries anywhere in values, in their order."""
+    waiting: list[JsonValue] = [values]
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, dict) and ("jsonPayload" in value or is_span(value)):
+            yield value
+            continue
+        inner = [_shared(part, value) for part in value.values()] if isinstance(value, dict) else as_list(value)
+        waiting += [part for part in reversed(inner) if isinstance(part, dict | list)]
+
+
+def _shared(part: JsonValue, around: dict[str, JsonValue]) -> JsonValue:
+    """A list of spans, each with its process: Jaeger keeps these beside them."""
+    processes = mapping(around.get("processes"))
+    if not processes or not isinstance(part, list):
+        return part
+    return [{**span, "process": processes.get(text(span.get("processID")))} for span in mappings(part)]
 
 
 def _span(value: dict[str, JsonValue]) -> OtelSpan:
@@ -64,24 +98,34 @@ def _span(value: dict[str, JsonValue]) -> OtelSpan:
     context = fields(mapping(found.get("context")))
     about: dict[str, JsonValue] = {
         "spanId": text(first(context, _IDS) or first(found, _IDS)),
-        "traceId": text(context.get("traceid") or found.get("traceid")),
-        "name": text(first(found, ("name", "operationname"))),
+        "traceId": text(first(context, _TRACES) or first(found, _TRACES)),
+        "name": text(first(found, ("name", "operationname", "description"))),
     }
     start, end = _times(found)
     service = text(fields(mapping(first(found, ("process", "localendpoint")))).get("servicename"))
     resource = {"service.name": service} if service else attributes_of(mapping(found.get("resource")).get("attributes"))
     events = [_event(event) for event in mappings(first(found, ("events", "logs", "annotations")))]
-    attributes = attributes_of(first(found, ("attributes", "tags")))
+    attributes = _attributes(found, value)
     return OtelSpan(attributes, about, resource, start, end, events, _error(found, attributes))
 
 
+def _attributes(found: dict[str, JsonValue], value: dict[str, JsonValue]) -> Attributes:
+    """Attributes in a member (a list, an object, a tree, or one of these as JSON text), or in the object itself."""
+    own = parse_text(first(found, _ATTRIBUTES))
+    named = attributes_of(own)
+    if any(isinstance(named.get(name), dict) for name in ("gen_ai", "llm")):
+        named = dict(flat("", own))
+    return named or {name: part for name, part in value.items() if "." in name}
+
+
 def _times(found: dict[str, JsonValue]) -> tuple[float | None, float | None]:
-    """(start, end), in seconds since the epoch; Jaeger and Zipkin count microseconds, and write a duration."""
-    start = first(found, ("starttime", "timestamp"))
-    lasted = found.get("duration")
-    if isinstance(start, int | float) and isinstance(lasted, int | float):
-        return start / 1e6, (start + lasted) / 1e6
-    return epoch(start), epoch(found.get("endtime"))
+    """(start, end), in seconds since the epoch, however they are counted; some write a duration."""
+    start, end = time_of(first(found, _STARTS)), time_of(first(found, _ENDS))
+    for name, unit in _LASTED.items():
+        lasted = found.get(name)
+        if end is None and start is not None and isinstance(lasted, int | float):
+            return start, start + lasted / unit
+    return start, end
 
 
 def _error(found: dict[str, JsonValue], attributes: Attributes) -> str:
@@ -99,8 +143,11 @@ def _event(value: dict[str, JsonValue]) -> SpanEvent:
 
 
 def attributes_of(value: JsonValue) -> Attributes:
-    """Attributes of an object, or of a list of keys and values."""
-    return {text(tag.get("key")): tag.get("value") for tag in mappings(value)} or dict(mapping(value))
+    """Attributes of an object, or of a list of keys and values, which OTLP types."""
+    named = list(mappings(value))
+    if any(isinstance(tag.get("value"), dict) for tag in named):
+        return typed_attributes(value)
+    return {text(tag.get("key")): tag.get("value") for tag in named} or dict(mapping(value))
 
 
 def _log(entry: dict[str, JsonValue]) -> LogRecord:

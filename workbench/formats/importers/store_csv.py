@@ -30,7 +30,7 @@ TITLE = "CSV export of a store"
 def sniff(head: bytes) -> float:
     """A first line, or a list of columns, with the names of a store."""
     if _QUERY.match(head):
-        return 0.95 if store_of(_names(head)) else 0.6 if _ROWS.search(head) else 0.0
+        return 0.95 if store_of(_names(head)) else 0.6 if _ROWS.search(head) or _VALUES.search(head) else 0.0
     first = head[: head.find(b"\n")] if b"\n" in head else head[:HEAD]
     if b"," not in first or first.lstrip()[:1] in (b"{", b"["):
         return 0.0
@@ -62,6 +62,7 @@ _VALUE = regex.compile(rb"""[,\n]"\[?\{(?:""|')""")
 """A value that is an object or a list of objects."""
 
 _QUERY = regex.compile(rb'\s*\{\s*"(?:tables|columns|meta)"\s*:\s*\[')
+_VALUES = regex.compile(rb'"values"\s*:\s*\[')
 _ROWS = regex.compile(rb'"(?:rows|data)"\s*:\s*\[\s*\[')
 _COLUMN = regex.compile(rb'(?:"name"\s*:\s*|[\[,]\s*)"([^"\\]{1,100})"')
 
@@ -79,7 +80,10 @@ def _query(value: JsonValue) -> tuple[list[str], Iterator[StoreRow]]:
     table = next(mappings(whole.get("tables")), whole)
     named = as_list(table.get("columns", table.get("meta")))
     columns = [text_of(column) or text_of(mapping(column).get("name")) for column in named]
-    rows = (row for row in as_list(table.get("rows", table.get("data"))) if isinstance(row, list))
+    values = next((table[name] for name in ("rows", "data") if isinstance(table.get(name), list)), None)
+    if values is None:  # each column has its values
+        values = [list(row) for row in zip(*(as_list(mapping(column).get("values")) for column in named), strict=False)]
+    rows = (row for row in as_list(values) if isinstance(row, list))
     return columns, (StoreRow(f"row {n}", dict(zip(columns, row, strict=False))) for n, row in enumerate(rows, 1))
 
 

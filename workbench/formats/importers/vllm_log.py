@@ -26,6 +26,10 @@ _OUTPUT = regex.compile(
 )
 _LINE = regex.compile(rb"(?m)^.*(?:INFO|DEBUG) [\d-]{5,10} [\d:]{8} \[\S{0,200}logger\.py:\d{1,5}\] ")
 
+OTHER = "record the traffic instead"
+_OTHER_SERVER = regex.compile(rb"Receive: obj=GenerateReqInput\(")
+"""A line of SGLang's request log (``--log-requests``): rendered prompts, no messages."""
+
 _BARE = regex.compile(
     rb"Received request [\w.:-]{1,200}: (?:prompt: |params: )"
     rb"|Generated response [\w.:-]{1,200}(?: \([^)]{1,40}\))?: output: "
@@ -35,6 +39,8 @@ _BARE = regex.compile(
 
 def sniff(head: bytes) -> float:
     """Lines of vLLM's request logger."""
+    if _OTHER_SERVER.search(head):
+        return 0.95
     if b"Received request" not in head and b"Generated response" not in head:
         return 0.0
     return 0.95 if _LINE.search(head) or _BARE.match(head) else 0.0
@@ -44,6 +50,10 @@ def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each output. Raises UnreadableInput if no outputs are logged."""
     outputs = [(found[1].decode(), text) for found in _OUTPUT.finditer(data) if (text := _text(found[2])) is not None]
     if not outputs:
+        if count := sum(1 for _ in _OTHER_SERVER.finditer(data)):
+            raise UnreadableInput(
+                f"an SGLang server log of {count:,} requests without messages", where=name, hint=OTHER
+            )
         count = sum(1 for _ in _RECEIVED.finditer(data))
         what = f"a vLLM server log of {count:,} requests without messages and without outputs"
         raise UnreadableInput(what, where=name, hint=HINT)
