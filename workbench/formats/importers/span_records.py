@@ -81,11 +81,11 @@ def _spans_in(values: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
         if isinstance(value, dict) and ("jsonPayload" in value or is_span(value)):
             yield value
             continue
-        inner = [_shared(part, value) for part in value.values()] if isinstance(value, dict) else as_list(value)
+        inner = [_with_processes(part, value) for part in value.values()] if isinstance(value, dict) else as_list(value)
         waiting += [part for part in reversed(inner) if isinstance(part, dict | list)]
 
 
-def _shared(part: JsonValue, around: dict[str, JsonValue]) -> JsonValue:
+def _with_processes(part: JsonValue, around: dict[str, JsonValue]) -> JsonValue:
     """A list of spans, each with its process: Jaeger keeps these beside them."""
     processes = mapping(around.get("processes"))
     if not processes or not isinstance(part, list):
