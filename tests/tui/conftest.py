@@ -156,8 +156,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+HERE = f"{Path(__file__).parent}/"
+
+
 def _is_of_app(item: pytest.Item) -> bool:
-    return item.path.is_relative_to(Path(__file__).parent)
+    return str(item.path).startswith(HERE)  # in a tenth of the time of ``is_relative_to``, for all tests there are
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -60,14 +60,10 @@ def passed_relations(file: ContractFile, contract: Contract) -> list[_Scoped]:
     return [
         (replace(holds, protocols=()), replace(placed, seen_on=(wire,)))
         for holds, relation, wire in others
+        if wire == origin or (not origin and not is_foreign and relation.is_enforced and not relation.when.url)
         for placed in by_names(relation, traits(wire).places)
-        if wire == origin or (not origin and not is_foreign and _is_of_engine(holds, placed))
+        if wire == origin or holds.models or placed.place.name in OF_TOOLS  # what the engine behind all protocols reads
     ]
-
-
-def _is_of_engine(holds: Holds, relation: Relation) -> bool:
-    """A refusal that was seen at any address, of a model or of what all protocols declare tools with."""
-    return relation.is_enforced and not relation.when.url and bool(holds.models or relation.place.name in OF_TOOLS)
 
 
 def by_names(relation: Relation, wire: Mapping[str, str]) -> Iterator[Relation]:

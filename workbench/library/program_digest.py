@@ -20,25 +20,42 @@ def program_digest() -> str:
 
 @cache
 def _program_files() -> str:
-    return f"{__version__} {sys.version} {_identities(_shipped_files())}"
+    sources = _digest(_sources(str(Path(__file__).parents[1])))
+    return f"{__version__} {sys.version} {sources} {_identities(_other_shipped_files())}"
 
 
 def _identities(files: Iterable[str]) -> str:
     """Digest of paths, with what changes with the content of each file."""
     lines = []
-    for path in sorted(files):
+    for path in files:
         try:
             lines.append(f"{path} {cache_files.identity(path)}")
         except OSError:
             continue
-    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()
+    return _digest(lines)
 
 
-def _shipped_files() -> Iterator[str]:
-    """Modules and tables of the program, its contracts, and the folders of installed packages."""
-    for folder, folders, names in os.walk(Path(__file__).parents[1]):
-        folders[:] = [name for name in folders if name not in ("__pycache__", "_data", "tui", "cli")]
-        yield from (f"{folder}/{name}" for name in names if name.endswith((".py", ".yaml", ".json")))
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode(errors="surrogateescape")).hexdigest()
+
+
+_UNUSED_FOLDERS = frozenset(("__pycache__", "_data", "tui", "cli", "recorder", "probes", "survey", "trials"))
+"""Rooms on this floor and above, which decide nothing here, and what is no source."""
+
+
+def _sources(folder: str) -> Iterator[str]:
+    """Modules and tables of the program, with what changes with their content: a thousand, at every check."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((".py", ".yaml", ".json")):
+                status = entry.stat()
+                yield f"{entry.path} {status.st_size} {status.st_mtime_ns} {status.st_ino}"
+            elif entry.name not in _UNUSED_FOLDERS and entry.is_dir():
+                yield from _sources(entry.path)
+
+
+def _other_shipped_files() -> Iterator[str]:
+    """Contracts, and the folders of installed packages."""
     yield from map(str, (*resources.shipped_profiles().values(), *resources.shared_profiles().values()))
     yield from (folder for folder in sys.path if folder.endswith("-packages"))
 
