@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.contracts import Contract, Relation
-from workbench.wire import Body, Exchange, Headers, HttpRequest
+from workbench.wire import CONNECTION, Body, Exchange, Headers, HttpRequest
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string", "description": "a word"}}, "required": ["q"]}
 FUNCTION = {"name": "find", "description": "Find a word"}
@@ -185,7 +185,8 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
     address = glob.replace("*", "") if "://" in glob else f"https://host.example{url}"
     headers = (("anthropic-version", "2023-06-01"),)
     headers += (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
-    return Exchange("1", HttpRequest("POST", address, Headers(headers), Body(json.dumps(body).encode())))
+    meta = {CONNECTION: "1"} if relation.when.transport == "websocket" else {}
+    return Exchange("1", HttpRequest("POST", address, Headers(headers), Body(json.dumps(body).encode())), meta=meta)
 
 
 def _named(model: str, protocol: str) -> dict[str, Any]:

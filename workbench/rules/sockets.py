@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 from workbench import regex
 from workbench.config import resources, safeyaml
 from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.errors import WireError
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns, is_socket_url
+from workbench.protocols.common import read_error
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.recording import find_refused, is_refused_handshake, with_refusal
-from workbench.wire import ExchangeKind, Frame, close_of, split_url
+from workbench.wire import ExchangeKind, Frame, close_of, loads, split_url
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import InspectedExchange
@@ -126,8 +128,8 @@ def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTu
 
 def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
     turns = _turns(decoded, before)
-    host = _host(decoded)
-    is_broken = any(_is_fault(frame, host) for frame in decoded.exchange.frames)
+    _, close, reason = _first_close(decoded)
+    is_broken = close is not None and _is_fault(close, reason, _host(decoded))
     for fact in turns.facts():
         is_explained = is_broken and fact.rule == NO_RESPONSE.slug
         if not is_explained and not (decoded.is_arriving and (fact.is_of_end or fact.rule in _WHEN_OVER)):
@@ -151,16 +153,39 @@ def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tu
 
 def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
     """The first close frame, if its code names a fault; the other side only repeats it."""
-    frames = enumerate(decoded.exchange.frames)
-    number, frame = next(((n, f) for n, f in frames if f.opcode == "close"), (0, None))
-    if frame is None or not _is_fault(frame, _host(decoded)):
+    number, frame, reason = _first_close(decoded)
+    if frame is None or not _is_fault(frame, reason, _host(decoded)):
         return
-    code, reason = close_of(frame.data)
+    code, _ = close_of(frame.data)
     who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
     meaning, severity = _meaning(code, reason, _host(decoded))
     reason_text = f", saying {quote(reason, 120)}" if reason else ""
     message = f"the {who} closed the connection with {code}{reason_text}: {meaning}"
     yield _finding(decoded, weaker(CLOSED, severity), side, message, (number,))
+
+
+def _first_close(decoded: DecodedExchange) -> tuple[int, Frame | None, str]:
+    """The first close frame with its number, and why; without a reason, the error that the server sent before it."""
+    last: Frame | None = None
+    for number, frame in enumerate(decoded.exchange.frames):
+        if frame.opcode == "close":
+            reason = close_of(frame.data)[1]
+            is_told = reason or frame.direction == "sent" or last is None
+            return number, frame, reason if is_told or last is None else _error_words(last)
+        if frame.opcode in ("text", "binary"):
+            last = frame if frame.direction == "received" else None
+    return 0, None, ""
+
+
+def _error_words(frame: Frame) -> str:
+    """What the error in a message says, which the server sent for the connection; empty if it is none."""
+    try:
+        value = loads(frame.data)
+    except WireError:
+        return ""
+    is_error = isinstance(value, dict) and value.get("type") in ("error", None)
+    found = read_error(value) if is_error else None
+    return f"{found.code}: {found.message}" if found and found.code else found.message if found else ""
 
 
 def _meaning(code: int, reason: str, host: str) -> tuple[str, Severity]:
@@ -176,11 +201,9 @@ def _host(decoded: DecodedExchange) -> str:
     return split_url(url).hostname or ""
 
 
-def _is_fault(frame: Frame, host: str) -> bool:
+def _is_fault(frame: Frame, reason: str, host: str) -> bool:
     """True for a frame that closes the connection with an error, or with a normal code and a reason that is none."""
-    if frame.opcode != "close":
-        return False
-    code, reason = close_of(frame.data)
+    code, _ = close_of(frame.data)
     known = _codes().get(code)
     if known is None or not known.is_normal or _reason(code, reason, host):
         return True

@@ -20,6 +20,7 @@ from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
@@ -36,7 +37,8 @@ _INVALID = 1007
 """Close code of a message that the server cannot read as a request (status 400 over HTTP)."""
 
 _NAMES_FIELD = regex.compile(
-    r"Unknown name \"|\bat '[\w.\[\]]{1,200}'|^[A-Z][\w -]{1,60} is not supported for this model"
+    r"Unknown name \"|\bat '[\w.\[\]]{1,200}'"
+    r"|^[A-Za-z][\w -]{1,60} (?:is|are) not supported (?:for|by) (?:this|the) model"
 )
 """A reason that names a field, or a feature, of the last message, as error messages over HTTP do; other reasons may be
 misleading."""
@@ -103,12 +105,14 @@ class LiveTurns:
         self._last_at = 0.0  # of the newest frame
         self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
+        self._messages = ClientFaults(client_messages("gemini-live"))
 
     # -- the client
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Take the setup, contents and results."""
         self._last_at = frame.at or self._last_at
+        self._read_members(number, value)
         setup, content = get(value, "setup"), get(value, "clientContent")
         given, answered = get(value, "realtimeInput"), get(value, "toolResponse")
         if isinstance(setup, dict):
@@ -126,6 +130,17 @@ class LiveTurns:
         has_open = self._left_open or (self._turn and self._turn.open_calls)
         if not self._after_calls and has_open and not isinstance(answered, dict):
             self._after_calls = (number,)
+
+    def _read_members(self, number: int, value: Value) -> None:
+        """Compare a message with those that the API defines, and with those that the model takes."""
+        for name in ("clientContent", "realtimeInput", "toolResponse"):
+            if get(value, name) is not None:
+                self._messages.read(number, name, get(value, name))
+        model = str(get(self._setup, "model") or "").rpartition("/")[2]
+        for words in self._messages.table.refusals(
+            value, model, self._setup, is_later=bool(self._called or self.turns)
+        ):
+            self._messages.add(number, MessageFault("socket.refused-message", words))
 
     def _add_content(self, number: int, frame: Frame, content: Value) -> None:
         key = "client_content" if b'"client_content"' in frame.data[:64] else "clientContent"
@@ -257,6 +272,7 @@ class LiveTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
+        yield from self._messages.facts(handshake, self._facts)
         calls = self._turn.open_calls if self._turn is not None else self._left_open
         if calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, calls)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.ir import JsonValue
+from workbench.ir import MILD, JsonValue
 from workbench.protocols import SocketFact
 
 _ITEM = ("response_id", "output_index", "item")
@@ -52,6 +52,20 @@ def claims_message(value: Mapping[str, JsonValue]) -> bool:
     return kind.startswith(_MARKS) or (kind.startswith("response.") and all(key in value for key in _REALTIME))
 
 
+class EventFaults:
+    """What the events of one response lack."""
+
+    def __init__(self) -> None:
+        self._parts = AnnouncedParts()
+
+    def of(self, value: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+        """The rules that an event breaks, with words."""
+        if text := missing_members(value):
+            yield "stream.client-raises", text
+        if text := self._parts.fault(value):
+            yield f"stream.block-order{MILD}", text
+
+
 def missing_members(value: Mapping[str, JsonValue]) -> str:
     """Say what an event lacks, and which client stops at it; empty if nothing."""
     kind, response = str(value.get("type")), value.get("response")
@@ -62,6 +76,27 @@ def missing_members(value: Mapping[str, JsonValue]) -> str:
         names = [name for name in _REQUIRED.get(kind, ()) if name not in value]
         client = "openai-agents (Python), which validates events by the official types, reports an error"
     return f"{kind} has no {', '.join(names)}: {client}" if names else ""
+
+
+_PIECES = (
+    *("response.output_text.delta", "response.output_audio_transcript.delta"),
+    *("response.text.delta", "response.audio_transcript.delta"),
+)
+
+
+class AnnouncedParts:
+    """The parts that began on one response: clients that make parts at their beginning have no place for others."""
+
+    def __init__(self) -> None:
+        self._parts: set[tuple[str, str]] = set()  # item and part
+
+    def fault(self, value: Mapping[str, JsonValue]) -> str:
+        """Say that an event has text of a part that no event began; empty for any other event."""
+        part, kind = (str(value.get("item_id")), str(value.get("content_index"))), value.get("type")
+        is_missing = kind in _PIECES and part not in self._parts
+        if is_missing or kind == "response.content_part.added":
+            self._parts.add(part)
+        return f"{kind} belongs to a part that no response.content_part.added began" if is_missing else ""
 
 
 class ContentNames:

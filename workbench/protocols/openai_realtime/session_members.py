@@ -53,6 +53,35 @@ def responds_by_itself(session: Value) -> bool:
     return is_conversation and not is_off and waits_for_silence(session)
 
 
+def is_spoken(session: Value, response: Value) -> bool:
+    """A response is to be spoken: it, or the session, says so."""
+    for holder in (response, session):
+        stated = holder.get("output_modalities", holder.get("modalities"))
+        if isinstance(stated, list):
+            return "audio" in stated
+    return False
+
+
+def is_only_written(response: Value) -> bool:
+    """A response that is complete and has texts, but nothing that was spoken."""
+    output = response.get("output")
+    items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
+    parts = [part for item in items for part in _parts(item) if item.get("type") == "message"]
+    kinds = {part.get("type") for part in parts if isinstance(part, dict)}
+    return response.get("status") == "completed" and bool(kinds) and kinds <= {"text", "output_text"}
+
+
+def _parts(item: Value) -> list[JsonValue]:
+    content = item.get("content")
+    return content if isinstance(content, list) else []
+
+
+def input_format(session: Value) -> str:
+    """The format of the user's audio, as a session or an update states it; empty if it does not."""
+    stated = object_of(object_of(session, "audio"), "input").get("format", session.get("input_audio_format"))
+    return " ".join(map(str, stated.values())) if isinstance(stated, dict) else str(stated or "")
+
+
 def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:
     """What the first of some updates sets, and the session after it does not have.
 

@@ -16,17 +16,14 @@ from dataclasses import field
 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
-from workbench.protocols.common.settings import LostSetting
+from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.unknown_types import event_type, unknown_type
+from workbench.protocols.openai_realtime.beside_responses import failures, unheard
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
-    LATER,
     Value,
-    ignored_settings,
-    keeps_tools,
-    lost_settings,
     merge,
     object_of,
     responds_by_itself,
@@ -34,6 +31,7 @@ from workbench.protocols.openai_realtime.session_members import (
     tool_names,
     waits_for_silence,
 )
+from workbench.protocols.openai_realtime.session_updates import RealtimeUpdates
 from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
@@ -96,8 +94,6 @@ class RealtimeTurns:
     def __init__(self) -> None:
         self.turns: list[SocketTurn] = []
         self._session: Value = {}
-        self._stated: Value = {}  # what the client said of the session
-        self._stated_in: dict[int, Value] = {}  # frame → what it said of the session
         # frame and type of the last of ``_CHANGES``, until answered
         self._pending_change: tuple[int, str] | None = None
         self._cancelled_in: int | None = None  # the last response.cancel
@@ -113,14 +109,14 @@ class RealtimeTurns:
         self._calls: dict[str, str] = {}  # id → status of the item
         self._results: list[tuple[int, str]] = []  # frame and call of each
         self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
-        self._updates: list[tuple[int, list[str]]] = []  # frame of each update that waits, and the tools in it
+        self._updates = RealtimeUpdates()
         self._types: dict[str, int] = {}  # type of an event of the client → its last frame
         self._inputs: list[int] = []  # what the user said, in items and in audio without turn detection
         self._last_event = self._last_received = -1  # of the server, about something else than the session; of any
         self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
-        self._lost: list[tuple[int, LostSetting]] = []  # frame of an update, and what of it does not apply
         self._names = ContentNames()
+        self._messages = ClientFaults(client_messages("openai-realtime"))
 
     # -- the client
 
@@ -129,14 +125,15 @@ class RealtimeTurns:
         kind = value.get("type")
         self._last_at = frame.at or self._last_at
         self._types[str(kind)] = number
+        if kind != _SESSION[1]:  # which the beta had
+            self._messages.read(number, str(kind), value)
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
-            self._session = merge(self._session, object_of(value, "session"))
-            self._stated = merge(self._stated, object_of(value, "session"))
-            self._stated_in[number] = object_of(value, "session")
+            update = object_of(value, "session")
+            self._updates.add(number, update, has_audio="input_audio_buffer.append" in self._types)
+            self._session = merge(self._session, update)
             self._session_frames.append(number)
-            self._updates.append((number, tool_names(object_of(value, "session"))))
         elif kind == "conversation.item.create":
             item = item_of(number, frame, value, "/item")
             item.is_sent = True
@@ -169,7 +166,8 @@ class RealtimeTurns:
         if any(word in given.replace(" ", "") for word in BETA):
             yield SocketFact("socket.beta-shape", f"the handshake requests the beta API ({given:.80})", ())
         yield from self._facts
-        yield from ignored_settings(self._lost, handshake)
+        yield from self._messages.facts(handshake, self._facts)
+        yield from self._updates.facts(handshake, self._last_event, self._last_received)
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
@@ -180,7 +178,7 @@ class RealtimeTurns:
         yield from self._names.facts()
         yield from self._idle_input()
         yield from self._unheard_input()
-        yield from self._unconfirmed_updates()
+        yield from self._unannounced_session()
 
     def _idle_input(self) -> Iterator[SocketFact]:
         """Input on a connection on which no response was ever requested, and none began by itself."""
@@ -189,16 +187,8 @@ class RealtimeTurns:
             text += "" if waits_for_silence(self._session) else ", and turn detection is off"
             yield SocketFact("socket.unused-result", text, tuple(self._inputs), is_of_end=True)
 
-    def _unconfirmed_updates(self) -> Iterator[SocketFact]:
-        """Updates that no session.updated confirms, and a session that the server never announced."""
-        for number, names in self._updates:
-            text = f"no session.updated confirms message {number + 1}"
-            if names and number < self._last_event:
-                text += f", which declares {', '.join(names):.120}"
-                yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True, is_of_end=True)
-            elif number > self._last_received:
-                text += ": the server sent nothing after it"
-                yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
+    def _unannounced_session(self) -> Iterator[SocketFact]:
+        """A session that the server never announced."""
         if self._first_event and not self.turns and not self._inputs and self._types.keys() <= {*_SESSION}:
             number, kind = self._first_event
             text = f"the first event of the server is {kind!r:.80}: clients that wait for session.created stop here"
@@ -228,10 +218,11 @@ class RealtimeTurns:
             self._first_event = None
         if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
             self._pending_change = None
+        self._facts += failures(number, kind, value)
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
             before, self._session = self._session, object_of(value, "session")
-            declared = self._compare_tools(kind)
+            declared = self._updates.confirm(self._session) if kind.endswith(".updated") else None
             self._session_frames = [number]
             if declared is not None and tool_names(before) == tool_names(self._session):
                 self._session = {**self._session, "tools": before["tools"]}  # xAI repeats them in another form
@@ -245,23 +236,6 @@ class RealtimeTurns:
             self._update_items(number, frame, kind, value)
             self._note_calls(value)
             self._add(number, frame, kind, value)
-
-    def _compare_tools(self, kind: str) -> int | None:
-        """Name the tools of an update that the session, as the server has it, is without; the frame of the update.
-
-        None if the event answers no update, or one without tools.
-        """
-        if not kind.endswith(".updated") or not self._updates:
-            return None
-        number, wanted = self._updates.pop(0)
-        stated = [self._stated_in.get(each, {}) for each, _ in ((number, wanted), *self._updates[:LATER])]
-        self._lost += [(number, lost) for lost in lost_settings(stated, self._session)]
-        held = {*tool_names(self._session), *(() if keeps_tools(wanted, stated[1:]) else wanted)}
-        if names := [name for name in wanted if name not in held]:
-            missing = f"{', '.join(map(repr, names)):.120}"
-            text = f"the session does not contain {missing}, which message {number + 1} declares"
-            self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
-        return number if wanted else None
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
         """A response begins: the oldest that was requested, or one that nobody requested."""
@@ -304,6 +278,7 @@ class RealtimeTurns:
             turn.outputs.add(str(item.get("id")))
         turn.add(number, frame, kind)
         if kind == "response.done":
+            self._facts += unheard(number, self._session, turn.settings, response)
             turn.is_over = True
             self._active = {id: other for id, other in self._active.items() if other is not turn}
 
@@ -381,7 +356,7 @@ class RealtimeTurns:
 
     def _session_of_client(self) -> Value:
         """The session as it is, without what the server alone put there."""
-        return {k: v for k, v in self._session.items() if k in _OF_BOTH or k in self._stated}
+        return {k: v for k, v in self._session.items() if k in _OF_BOTH or k in self._updates.stated}
 
     def _refuse_change(self, number: int, error: Value) -> bool:
         """Note the refusal of a message that requests no response; False if the error is about something else."""
@@ -433,8 +408,8 @@ class RealtimeTurns:
                 return
         if self._refuse_change(number, error):
             return
-        if self._updates and str(error.get("param")).startswith("session"):
-            self._updates.pop(0)
+        if str(error.get("param")).startswith("session"):
+            self._updates.refuse()
         turn = self._find_refused(frame, error)
         if code == ACTIVE and turn:
             text = f"message {turn.numbers[-1] + 1} requests a response while another one is in progress"
@@ -468,7 +443,7 @@ class RealtimeTurns:
 
     def _begin_refused_update(self, number: int, frame: Frame) -> _RealtimeTurn:
         """A turn for an update of the session that was refused: what it stated, and no more."""
-        turn = self._begin(number, frame, {}, self._stated_in.get(number))
+        turn = self._begin(number, frame, {}, self._updates.stated_in.get(number))
         turn.notes.append(f"the server refused the session of frame {number + 1}: no response was requested")
         return turn
 

@@ -17,7 +17,7 @@ from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import Value
 from workbench.protocols.families.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
 from workbench.protocols.families.items.stream_parts import StreamedItem, order
-from workbench.protocols.openai_realtime.event_members import missing_members
+from workbench.protocols.openai_realtime.event_members import EventFaults
 from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
 from workbench.wire import SseEvent
 
@@ -75,6 +75,10 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     names = REALTIME
     is_by_id = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._faults = EventFaults()
+
     def result(self) -> ModelResponse:
         """The response so far, each spoken item with a part that tells the length of its audio."""
         result = super().result()
@@ -94,20 +98,17 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
 
     def _take(self, value: Value, event: SseEvent) -> None:
         if value.get("type") not in _AUDIO:
-            if text := missing_members(value):
-                self._notes.add("stream.client-raises", text, event.number)
+            for rule, text in self._faults.of(value):
+                self._notes.add(rule, text, event.number)
             super()._take(value, event)
-            return
-        item = self._find(value, "message", event.number)
-        if isinstance(item, _SpokenItem):
+        elif isinstance(item := self._find(value, "message", event.number), _SpokenItem):
             item.hear(value.get("delta"), event.number)
 
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
         response = self.responses[-1][0] if self.responses else {}
-        if response.get("status") in (None, "completed", "in_progress"):
-            return super()._ending(messages)
-        return _unexplained_end(response, self._ended)
+        is_cut = response.get("status") not in (None, "completed", "in_progress")
+        return _unexplained_end(response, self._ended) if is_cut else super()._ending(messages)
 
 
 def _unexplained_end(response: Value, ended: int | None) -> Iterator[Anomaly]:

@@ -6,6 +6,9 @@ delegates to ``delegation.responses`` is one chain of responses, whose events co
 The snapshot at the end of a response is without its items, and gets them here, as the Responses API has them. The
 text of a delegated task is not sent. The client adds results with ``response.item.create`` and has the backend
 continue with ``response.create``, which the server refuses as long as a call has no result.
+
+Work that the voice model delegates to the application (target ``client``) is answered with context that names the
+delegation. The end of a session is an event, ``session.closed``, with its reason.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from dataclasses import field, replace
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.unknown_types import unknown_type
 from workbench.wire import Exchange, Frame, dumps
 
@@ -23,6 +27,14 @@ Value = dict[str, JsonValue]
 
 _ENVELOPE = "response.event"
 _MARKS = ("session.start", "session.started", "session.delegation.created", _ENVELOPE, "response.item.create")
+_CONTEXTS = ("session.commentary.append", "session.thinking.append", "session.instructions.append")
+_FAILURES = {
+    "expired": "the session reached its longest duration",
+    "content": "a safety filter ended the session",
+    "connection_lost": "the connection was lost, or the service lost the one behind it",
+}
+"""Reason of ``session.closed`` that is a failure → what it means."""
+
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _PATH = "/v1/responses"
 
@@ -68,12 +80,20 @@ class LiveBackendTurns:
         self._started: tuple[int, Frame] | None = None
         self._types: dict[str, int] = {}  # type of a message of the client → its last frame
         self._facts: list[SocketFact] = []
+        self._work: dict[str, int] = {}  # delegation of the application that has no answer → its frame
+        self._sent: dict[str, tuple[int, str]] = {}  # event_id → frame and type of a message of the client
+        self._messages = ClientFaults(client_messages("openai-responses", "live_messages.yaml"))
 
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Read settings of the backend, an item for it, or a request that it continues."""
         kind = value.get("type")
         self._types[str(kind)] = number
-        if kind in ("session.start", "session.update"):
+        self._messages.read(number, str(kind), value)
+        if isinstance(value.get("event_id"), str):
+            self._sent[value["event_id"]] = (number, str(kind))
+        if kind in _CONTEXTS:
+            self._work.pop(str(value.get("delegation_id")), None)
+        elif kind in ("session.start", "session.update"):
             delegation = _object(_object(value, "session"), "delegation")
             self._settings = {**self._settings, **_object(delegation, "responses")}
             self._frames.append(number)
@@ -94,7 +114,10 @@ class LiveBackendTurns:
         if kind in ("session.started", "session.updated"):
             self._started = None  # an error after it is of something else
         elif kind == "session.delegation.created":
-            self._delegated = (number, frame)
+            self._note_delegation(number, frame, _object(value, "delegation"))
+        elif kind == "session.closed" and value.get("reason") in _FAILURES:
+            text = f"the server ended the session ({value['reason']}): {_FAILURES[str(value['reason'])]}"
+            self._facts.append(SocketFact("socket.closed", text, (number,), is_of_client=False))
         elif kind == "error":
             self._refuse(number, frame, value)
         elif kind == _ENVELOPE:
@@ -106,10 +129,25 @@ class LiveBackendTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Messages that Live does not know, and results behind which the backend was not asked to continue."""
         yield from self._facts
+        yield from self._messages.facts(handshake, self._facts)
         if self._unused:
             calls = ", ".join(repr(call) for _, call in self._unused[:3])
             text = f"no response.create follows the result of {calls:.120}: the backend does not continue by itself"
             yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
+
+        if self._work:
+            text = (
+                f"no context answers the delegation of {', '.join(map(repr, self._work)):.120}: the model waits for it"
+            )
+            numbers = tuple(self._work.values())
+            yield SocketFact("socket.unanswered-call", text, numbers, is_harmless=True, is_of_end=True)
+
+    def _note_delegation(self, number: int, frame: Frame, delegation: Value) -> None:
+        """Work for the application waits for its answer; that of the backend becomes a response."""
+        if delegation.get("target") == "client":
+            self._work[str(delegation.get("id"))] = number
+        else:
+            self._delegated = (number, frame)
 
     def _add(self, number: int, frame: Frame, event: Value, delegation: str) -> None:
         kind = str(event.get("type") or "")
@@ -149,9 +187,14 @@ class LiveBackendTurns:
         turn = self._waiting.pop() if self._waiting else None
         if turn is None and self._started and not self.turns:
             turn = self._begin(*self._started)
-        if turn is None:
-            return
         error = _object(value, "error")
+        if turn is None:
+            sent = self._sent.get(str(error.get("client_event_id") or value.get("client_event_id")))
+            what = f"{sent[1]} (message {sent[0] + 1})" if sent else "a message"
+            text = f"the server refused {what}: {str(error.get('message'))!r:.200}"
+            numbers = (sent[0], number) if sent else (number,)
+            self._facts.append(SocketFact("socket.refused-message", text, numbers))
+            return
         turn.error = {**value, "status": 500 if error.get("type") == "server_error" else 400}
         turn.is_over = True
         turn.add(number, frame, "error")

@@ -21,13 +21,17 @@ from dataclasses import field
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.unknown_types import event_type, unknown_type
+from workbench.protocols.refusals import of_error
 from workbench.wire import Exchange, Frame, dumps, patch
 
 _ASKS = ("response.create", "response.append")
 _STEERS = "response.steer"
 _ENVELOPE = ("type", "stream_id")
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.done", "error")
+_BESIDE = ("codex.",)
+"""Beginnings of the types of events that are about the account (opencodex pull request 4232)."""
 
 Value = dict[str, JsonValue]
 
@@ -40,6 +44,7 @@ class _ResponsesTurn(SocketTurn):
         sent: the message, and what it says.
         response: id of the response.
         is_steered: it ended because its successor begins.
+    early: events about the account or the connection, before the first of the response: alone they answer nothing.
         follows: id of the response that was steered, where no ``response.create`` requested this one.
     """
 
@@ -47,6 +52,7 @@ class _ResponsesTurn(SocketTurn):
     value: Value = field(default_factory=dict)
     response: str = ""
     is_steered: bool = False
+    early: list[tuple[int, Frame, str]] = field(default_factory=list)
     follows: str = ""
 
     def request_body(self) -> tuple[bytes, str]:
@@ -93,6 +99,12 @@ class ResponsesTurns:
         if self._is_of_unknown_message(number, kind, value):
             return
         lane = self._lanes[_lane(value)]
+        if kind == "error" and (refused := self._find_second(lane, value)):
+            numbers = (refused.numbers[-1], number)
+            text = f"message {numbers[0] + 1} requests a response while another one is in progress"
+            self._facts.append(SocketFact("socket.two-responses", text, numbers))
+            _add(refused, number, frame, kind, value)
+            return
         if kind == "error" and "stream_id" not in value and all(turn.is_over for turn in lane):
             for turn in [turn for lane in self._lanes.values() for turn in lane if not turn.is_over]:
                 _add(turn, number, frame, kind, value)
@@ -105,9 +117,24 @@ class ResponsesTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Messages that the server does not know; the turns tell the rest."""
         yield from self._facts
+        yield from self._forgotten_tools()
         if self._untyped:
             text = "a message has no type: the server cannot know that it requests a response, and did not respond"
             yield SocketFact("socket.unknown-message", text, tuple(self._untyped))
+
+    def _forgotten_tools(self) -> Iterator[SocketFact]:
+        """Requests that continue one with tools, and declare none: the server holds items, not declarations."""
+        turns = [turn for turn in self.turns if isinstance(turn, _ResponsesTurn)]
+        had_tools = {turn.response for turn in turns if turn.response and turn.value.get("tools")}
+        for turn in turns:
+            value, parent = turn.value, str(turn.value.get("previous_response_id"))
+            is_for_text = value.get("tool_choice") == "none" or _has_tools_in_input(value)
+            if parent in had_tools and not value.get("tools") and not turn.follows and not is_for_text:
+                number = turn.numbers[-1]
+                text = (
+                    f"message {number + 1} continues {parent!r:.80}, but has none of its tools: each request needs them"
+                )
+                yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True)
 
     def _is_of_unknown_message(self, number: int, kind: str, value: Value) -> bool:
         """An error refuses a message whose type the server does not know, and no response: note it."""
@@ -117,6 +144,13 @@ class ResponsesTurns:
         text = f"the server does not recognise the message {unknown!r:.80}"
         self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
         return True
+
+    def _find_second(self, lane: list[_ResponsesTurn], value: Value) -> _ResponsesTurn | None:
+        """The newest request of a lane, if an error says that it came while a response was being written."""
+        waiting = [turn for turn in lane if not turn.is_over]
+        error = read_error(value) if len(waiting) > 1 else None
+        refused = of_error(error) if error else None
+        return waiting[-1] if refused and refused.rule == "socket.two-responses" else None
 
     def _begin(self, turn: _ResponsesTurn, lane: str) -> _ResponsesTurn:
         self.turns.append(turn)
@@ -150,6 +184,13 @@ def _lane(value: Value) -> str:
     return str(value.get("stream_id"))
 
 
+def _has_tools_in_input(value: Value) -> bool:
+    """An item of the input declares tools (Codex: ``additional_tools``)."""
+    entries = value.get("input")
+    held = entries if isinstance(entries, list) else []
+    return any(isinstance(item, dict) and "tools" in str(item.get("type")) for item in held)
+
+
 def _type_of(error: JsonValue) -> JsonValue:
     return error.get("type") if isinstance(error, dict) else None
 
@@ -159,6 +200,11 @@ def _add(turn: _ResponsesTurn, number: int, frame: Frame, kind: str, value: Valu
         turn.error = {"status": 500 if _type_of(value.get("error")) == "server_error" else 400, **value}
         if "status_code" in value:
             turn.error["status"] = value["status_code"]
+    if not turn.events and kind.startswith(_BESIDE):
+        turn.early.append((number, frame, kind))
+        return
+    turn.events += turn.early
+    turn.early = []
     turn.add(number, frame, kind)
     response = value.get("response")
     if isinstance(response, dict):

@@ -1,0 +1,40 @@
+"""What goes wrong beside a response, or with a response that is complete: transcripts, tools of MCP servers, speech."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.protocols import SocketFact
+from workbench.protocols.openai_realtime.error_codes import error_of
+from workbench.protocols.openai_realtime.session_members import Value, is_only_written, is_spoken
+
+_FAILURES = {
+    "conversation.item.input_audio_transcription.failed": (
+        "stream.error-event",
+        "the server could not transcribe what the user said",
+    ),
+    "mcp_list_tools.failed": ("socket.tools-dropped", "the server got no tools from an MCP server"),
+    "response.mcp_call.failed": ("stream.error-event", "a tool of an MCP server failed"),
+}
+"""Event of a failure that ends no response → the rule that it breaks, and words."""
+
+
+def failures(number: int, kind: str, value: Value) -> Iterator[SocketFact]:
+    """What an event says to have failed, and why; nothing for any other event."""
+    if kind not in _FAILURES:
+        return
+    rule, words = _FAILURES[kind]
+    why = error_of(value).get("message")
+    text = f"{words} (message {number + 1}){f': {why!r:.160}' if why else ''}"
+    yield SocketFact(rule, text, (number,), is_of_client=False, is_harmless=True)
+
+
+def unheard(number: int, session: Value, settings: Value, response: Value) -> Iterator[SocketFact]:
+    """A response of text where speech was requested: the user hears nothing.
+
+    Args:
+        settings: what its request states.
+    """
+    if is_only_written(response) and is_spoken(session, {**settings, **response}):
+        text = f"audio was requested, but the response (message {number + 1}) has only text: the user hears nothing"
+        yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=True)
