@@ -68,6 +68,8 @@ ORDINALS = (
     "forty-second",
     "forty-third",
     "forty-fourth",
+    "forty-fifth",
+    "forty-sixth",
 )
 
 
