@@ -101,7 +101,7 @@ def test_facts_tell_what_was_accepted_and_what_was_refused(truth: Truth) -> None
 def test_terms_tell_how_many_requests_could_break_a_fact(store: Path) -> None:
     """Accepted requests with an open call; that of a rebuilt log proves nothing."""
     found: Counter[tuple[object, ...]] = Counter()
-    for name in ("cloudflare.json", "litellm-s3.json"):
+    for name in ("cloudflare.json", "litellm-s3.json", "bedrock.json.gz"):
         path = store / name
         for row in judge_unit([StoredObject(str(path), path.stat().st_size, "")], JudgeOptions(KEY, terms=1.0)):
             if row["t"] == "terms":
@@ -109,7 +109,9 @@ def test_terms_tell_how_many_requests_could_break_a_fact(store: Path) -> None:
                 found[counts] += 1
     assert found["openai", "gpt-4", "closure.missing-result", "accepted", 2, 2] == 1
     assert found["openai", "gpt-4", "closure.orphan-result", "accepted", 2, 0] == 1
-    assert found["openai", "gpt-4", "params.unsupported:highest-temperature", "accepted", 2, 0] == 1
+    assert {key[1] for key in found if key[0] == "bedrock"} == {"claude-sonnet-4"}
+    for fact in ("params.unsupported:highest-temperature", "content.shape:role", "gateway.unknown-field"):
+        assert found["openai", "gpt-4", fact, "accepted", 2, 0] == 1
 
 
 def test_sql_that_is_none_is_refused_in_one_line(catalog: Catalog) -> None:

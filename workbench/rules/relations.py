@@ -114,16 +114,19 @@ def applicable_facts(decoded: DecodedExchange, contract: Contract) -> frozenset[
     """Facts of a contract that a request could break, by the names that findings give them.
 
     A refusal of a value is applicable if there is a value at its place and its conditions hold; one of a missing value,
-    if what has to contain it is there. A check of calls or tools is applicable if the request has any.
+    if what has to contain it is there. A check of calls, tools or messages is applicable if the request has any; one of
+    the names of fields always is.
     """
     case = RuleContext(decoded, contract, Conversation(-1))
     if case.request is None:
         return frozenset()
-    needs = {"closure": any(message.tool_calls() for message in case.messages), "schema": bool(case.request.tools)}
+    has_calls = any(message.tool_calls() for message in case.messages)
+    needs = {"closure": has_calls, "args": has_calls, "schema": bool(case.request.tools)}
+    needs |= {"content": bool(case.messages), "gateway": True}
     found = {fact_of(relation) for relation in fact(contract, _refusing) if _is_applicable(case, relation)}
     checks = (check for check in contract.enforces if needs.get(check.rule.partition(".")[0]))
-    named = {relation.name for relation in fact(contract, _refusing)}
-    return frozenset(found | {_name_of(check.rule, check.when) for check in checks if check.when not in named})
+    named = {fact_of(relation) for relation in fact(contract, _refusing)}
+    return frozenset(found | ({_name_of(check.rule, check.when) for check in checks} - named))
 
 
 def fact_of(relation: Relation) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.contracts import GENERIC, model_family
 from workbench.protocols import REQUEST
 from workbench.rules import Detail, Finding, Inspector, applicable_facts
@@ -51,9 +52,18 @@ def _of_exchange(detail: Detail, object: str, outcome: str) -> dict[TermKey, boo
         return {}
     faults = frozenset(map(_fact_of, (each for each in detail.row.findings if each.side == REQUEST)))
     names = applicable_facts(detail.decoded, contract) | (faults & {"", *contract.terms})
-    family = plain_name(model_family(detail.row.model)) if detail.row.model else None
+    family = plain_name(_family(detail.row.model)) if detail.row.model else None
     keys = {name: TermKey(object, contract.label, family, plain_name(name) or "", outcome) for name in names if name}
     return {term: name in faults for name, term in keys.items() if term.fact}
+
+
+_VENDOR = regex.compile(r"^(?:[a-z-]{2,6}\.)?[a-z0-9]+\.(?=[a-z])")
+_REVISION = regex.compile(r"-(?:v\d+(?::\d+)?|\d+:\d+)$")
+
+
+def _family(model: str) -> str:
+    """The family of a model, also of one that Bedrock names: ``us.anthropic.claude-sonnet-4-5-20250929-v1:0``."""
+    return model_family(_REVISION.sub("", _VENDOR.sub("", model.lower().rpartition("/")[2])))
 
 
 def _fact_of(finding: Finding) -> str:
