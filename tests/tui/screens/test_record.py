@@ -121,7 +121,9 @@ async def test_providers_are_offered(recorders: list[Fake]) -> None:
     async with at_home() as home:
         await home.press("r")
         await home.until("https://api.deepseek.com")
-        await home.press(*"anthropic ", "down", "down", "enter")
+        await home.press(*"anthropic ")
+        await home.until("and forward to https://api.anthropic.com")
+        await home.press("down", "down", "enter")
         await home.until("anthropic openai")
         await home.press("enter")
         await until(home.pilot, lambda: recorders)
