@@ -68,8 +68,8 @@ def _line_ends(decoded: DecodedExchange) -> list[int]:
 
 def dotted_path(pointer: str) -> str:
     """A pointer as providers write it in their messages: ``messages[0].tool_calls[1].id``."""
-    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
-    return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps).removeprefix(".")
+    text = "".join([f"[{step}]" if step.isdecimal() else f".{step}" for step in pointer[1:].split("/")])
+    return (text.replace("~1", "/").replace("~0", "~") if "~" in text else text).removeprefix(".")
 
 
 def _indices(pointer: str, decoded: DecodedExchange, contract: Contract) -> dict[str, str]:

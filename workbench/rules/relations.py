@@ -304,10 +304,10 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
         _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=values, source=source,
         evidence=relation.note,
     )  # fmt: skip
-    finding = replace(finding, breaks=Breaks.REQUEST)
     if relation.is_enforced and not is_somewhere:
-        return finding
-    return replace(finding, severity=Severity.WARNING, check=None, refusal="", fact=f"{finding.rule}:{relation.name}")
+        return replace(finding, breaks=Breaks.REQUEST)
+    told = f"{finding.rule}:{relation.name}"
+    return replace(finding, breaks=Breaks.REQUEST, severity=Severity.WARNING, check=None, refusal="", fact=told)
 
 
 def _text(relation: Relation, path: str, value: str, limit: str) -> str:
