@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from workbench.diff.damage import DamageKind, damage_words
+from workbench.recorder.audit.verdicts import GatewayFault
+
 ROOT = Path(__file__).resolve().parent.parent
 
 PROSE = frozenset(
@@ -28,8 +31,14 @@ PROSE = frozenset(
 EXAMPLES = frozenset({"failing", "passing", "example"})
 """Fields that hold requests and responses."""
 
-QUOTING = frozenset({"compile", "fullmatch", "match", "search", "sub", "finditer", "split", "execute", "executescript"})
-"""Calls whose strings are patterns or statements."""
+QUOTING = frozenset(
+    {"compile", "fullmatch", "match", "search", "sub", "finditer", "split", "execute", "executescript", "word_set"}
+    | {"plain"}
+)
+"""Calls whose strings are patterns, statements or lists of names."""
+
+STABLE = frozenset(str(kind) for kind in (*DamageKind, *GatewayFault) if damage_words(kind) != kind)
+"""Values in JSON that scripts read, for which people see other words."""
 
 RETIRED: dict[str, str] = {
     r"brought|brings": "returned, contained",
@@ -90,6 +99,7 @@ _CODE = re.compile(
     r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
     r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|\w\{[\w-]+:[^{}]+\}"
     r"|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
+    r"|^_\w+\(|^lambda |^@\w+$|^if \w+\.__|^read_json\(|^\[req\]"
 )
 """Texts that are no texts: statements, styles of lines, style sheets, headers, code of exported programs."""
 
@@ -177,6 +187,8 @@ def _of_python(path: Path) -> Iterator[Text]:
             skipped.add(id(node.func.value))  # a list of names, written as one string
         if isinstance(node, ast.Call) and _called(node) in QUOTING:
             skipped |= {id(inner) for argument in node.args for inner in ast.walk(argument)}
+        if isinstance(node, ast.Assign) and re.fullmatch(r"_\w*NAMES", getattr(node.targets[0], "id", "")):
+            skipped |= {id(inner) for inner in ast.walk(node.value)}
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
     found = (
@@ -196,7 +208,8 @@ def _words(node: ast.Constant | ast.JoinedStr) -> str:
         said = node.value if isinstance(node.value, str) else ""
     else:
         said = "".join(str(p.value) if isinstance(p, ast.Constant) else "{…}" for p in node.values)
-    return said.strip() if _WORDS.search(said) and not _CODE.search(said) and not _is_names(said) else ""
+    is_text = _WORDS.search(said) and not _CODE.search(said) and not _is_names(said) and said not in STABLE
+    return said.strip() if is_text else ""
 
 
 def _is_names(said: str) -> bool:

@@ -1,7 +1,7 @@
 """Fingerprints: what a message says, as a number, without what clients change between requests.
 
 Left out: system messages, reasoning, cache markers, where one message ends and the next begins, string or block,
-key order in arguments, white space at the ends of texts, reminders that a client appends. Fingerprints hold within one
+key order in arguments, whitespace at the ends of texts, reminders that a client appends. Fingerprints hold within one
 process only.
 """
 
@@ -83,7 +83,7 @@ def _other(part: Part) -> tuple[int, str | None]:
 
 
 def call_digest(call: ToolCallIR, *, is_loose: bool = False) -> int:
-    """Name and arguments of a call, its id left out; if loose, also the length of white space in texts."""
+    """Name and arguments of a call, its id left out; if loose, also the length of whitespace in texts."""
     arguments = digest(call.input, is_loose=is_loose) if call.error is None else hash((call.raw or "").strip())
     return hash(("call", call.name, arguments))
 

@@ -17,7 +17,7 @@ CALL = ToolCallIR("c1", "ls", {"a": 1, "b": [2]}, "test")
 SAME: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "a cache marker": ((Text("a"),), (Text("a", {"cache_control": {"type": "ephemeral"}}),)),
     "one string or several blocks": ((Text("ab"),), (Text("a"), Text("b"))),
-    "white space at the ends": ((Text("a"),), (Text(" a\n"),)),
+    "whitespace at the ends": ((Text("a"),), (Text(" a\n"),)),
     "an empty block": ((Text("a"),), (Text("a"), Text(""))),
     "reasoning": ((Text("a"),), (Reasoning(Carrier.THINKING, "hm"), Text("a"))),
     "a reminder behind the text": ((Text("a"),), (Text("a\n<system-reminder>be brief</system-reminder>"),)),

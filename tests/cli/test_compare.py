@@ -138,7 +138,7 @@ def test_two_files_of_two_places_say_what_happened(places: dict[str, str], capsy
     assert status == 1
     assert "hop client" in out and "exchange 1 - 1: different" in out
     assert 'content": ">> hi' in out and 'content": ">>hi' in out
-    assert "request text trimmed /messages/0/content: white space at the beginning" in out
+    assert "request text trimmed /messages/0/content: whitespace at the beginning" in out
 
 
 def test_one_file_is_compared_place_by_place(places: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:

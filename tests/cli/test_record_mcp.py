@@ -89,7 +89,7 @@ def test_the_servers_of_a_client_are_recorded(home: Path, words: tuple[str, ...]
     assert exchanges[1].request and exchanges[1].request.url == "mcp://my%20server/look"
     assert KEY.encode() not in (home / "s.wb").read_bytes()
     if "--mcp" in words:
-        assert "0 exchanges with the model: does the client use the variables above?" in done.stderr
+        assert "0 exchanges with the model: check that the client uses the variables above" in done.stderr
         assert "2 exchanges with MCP servers" in done.stderr and f"2 exchanges in {home / 's.wb'}" in done.stderr
 
 

@@ -97,7 +97,7 @@ def test_roots_of_schemas(run, file, schema):
 def test_what_is_no_schema_is_told_what_is(run, file):
     done = run("schema", file({"foo": 1}))
     assert done.status == 2
-    assert "a JSON Schema (with type, properties, $ref" in done.err
+    assert "a JSON Schema, with type, properties, $ref" in done.err
 
 
 def test_bad_names_are_refused(run, file):

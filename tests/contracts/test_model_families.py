@@ -91,5 +91,5 @@ def an_example_of(glob):
 
 def test_a_pattern_that_fits_every_model_of_every_vendor_is_no_scope():
     node = Node({"models": ["gpt-4", "vendor/*"]}, "file", "/for")
-    with pytest.raises(ProfileError, match="fits every model"):
+    with pytest.raises(ProfileError, match="matches every model"):
         read_scope(node)

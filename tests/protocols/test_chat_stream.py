@@ -654,7 +654,7 @@ HOSTILE: list[tuple[str, Callable[[int], Iterator[Json | bytes]]]] = [
     ("names split for ever", lambda n: (call(0, None, f"n{i}") for i in range(n))),
     ("blocks of reasoning", lambda n: (chunk({"content": "<think>a</think>"}) for _ in range(n))),
     ("empty choices", lambda n: (chunk() for _ in range(n))),
-    ("white space as arguments", lambda n: (call(0, f"c{i}", "f", " ") for i in range(n))),
+    ("whitespace as arguments", lambda n: (call(0, f"c{i}", "f", " ") for i in range(n))),
     ("ids that change", lambda n: (call(0, f"c{i}", None, '{"a') for i in range(n))),
     ("details", lambda n: (chunk({"reasoning_details": [{"type": str(i), "data": "x"}]}) for i in range(n))),
     ("deep", lambda n: (b'{"choices":' + b"[" * n for _ in range(2))),

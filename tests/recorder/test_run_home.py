@@ -67,7 +67,7 @@ OUTCOMES: dict[str, tuple[list[Callable[[Path], object]], dict[str, str], str]] 
     "through a link": ([lambda home: (home / ".gemini/login").write_text("in")], {".gemini/login": "in"}, ""),
     "in the place of a link": ([write(".gemini/login", "in")], {".gemini/login": "in"}, ""),
     "new folders": ([write(".gemini/a/b/c", "c"), write(".local/d", "d")], {".gemini/a/b/c": "c", ".local/d": "d"}, ""),
-    "a folder made anew": ([anew, write(".gemini/history/new", "n")], {".gemini/history/new": "n"}, "still there"),
+    "a folder made anew": ([anew, write(".gemini/history/new", "n")], {".gemini/history/new": "n"}, "still exist"),
     "beside the folder": ([write(".agents/more", "m"), write(".env", "e")], {".agents/more": "m", ".env": "e"}, ""),
     "a folder that is read-only": (
         [write(".gemini/a/b", "b"), lambda home: (home / ".gemini/a").chmod(0o500)],
@@ -79,7 +79,7 @@ OUTCOMES: dict[str, tuple[list[Callable[[Path], object]], dict[str, str], str]] 
         {".gemini/v2": "v", ".gemini/newest": "v"},
         "",
     ),
-    "removed": ([lambda home: (home / ".gemini/login").unlink()], {}, "yours are still there"),
+    "removed": ([lambda home: (home / ".gemini/login").unlink()], {}, "your own copies still exist"),
     "our text under another name": (
         [rename(".gemini/settings.json", ".gemini/settings.json.orig"), write(".gemini/settings.json", TEXT)],
         {},

@@ -106,7 +106,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a token without PKCE": (token(400, INVALID, code_verifier=""), "code_verifier is missing"),
     "a short verifier": (token(400, INVALID, code_verifier="abc"), "43 to 128"),
     "no resource": ([*NAMED, *token(400, INVALID)], "resource is missing"),
-    "a code that was used": ([*token(), *token(400, INVALID)], "a code is valid once"),
+    "a code that was used": ([*token(), *token(400, INVALID)], "it can be used once"),
     "a secret that nobody registered": ([*registered(), *token(401, INVALID, client_secret="a")], "without a secret"),
     "a refusal in another form": (token(400, {"errors": ["no"]}), "does not have the form"),
     "an error with status 200": (token(200, {"error": "bad_code"}), "has status 200"),

@@ -265,7 +265,7 @@ LOOPS = [
         ["/messages/5/tool_calls/0"],
     ),
     (
-        "white space in arguments",
+        "whitespace in arguments",
         steps(*(("sh", {"c": f"make{' ' * n} all"}, "error: no rule") for n in range(1, 4))),
         ["/messages/5/tool_calls/0"],
     ),

@@ -86,7 +86,7 @@ def test_what_is_cached_already_saves_nothing() -> None:
     first = usage(100, 70, cache_creation_input_tokens=3900)
     second = usage(400, 180, cache_read_input_tokens=3900)
     _, system = costs_of(Inspector(loop(first, second, system=SYSTEM)), ONE).savings()
-    assert (system.tokens, system.why_not) == (0, "it is already read from the cache")
+    assert (system.tokens, system.why_not) == (0, "the prompt is already read from the cache")
 
 
 def test_one_turn_reads_nothing_twice() -> None:

@@ -66,7 +66,7 @@ def test_a_stream_is_taken_back_with_its_options():
     asked = b'{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}'
     made = prepare(decoded(asked), endpoint(), stream=False)
     assert made.request.body.raw == b'{"model":"m","stream":false,"messages":[]}'
-    assert "stream_options removed: not accepted without streaming" in made.notes and not made.is_stream
+    assert "stream_options removed: only accepted together with streaming" in made.notes and not made.is_stream
 
 
 @pytest.mark.parametrize(

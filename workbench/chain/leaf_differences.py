@@ -60,11 +60,11 @@ _WORDS = {
     "renamed": "has a different name",
     "moved": "is in a different place",
     "doubled": "is duplicated",
-    "stringified": "became a string of JSON",
-    "parsed": "was a string and became JSON",
+    "stringified": "became a string that contains JSON",
+    "parsed": "was a string that contains JSON, and was parsed",
     "retyped": "has a different type",
     "truncated": "was truncated",
-    "recoded": "was escaped or decoded again",
+    "recoded": "was escaped or decoded once more",
     "changed": "has a different value",
 }
 

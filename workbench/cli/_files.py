@@ -23,8 +23,8 @@ MANY = 500
 """Exchanges from which on inspecting them takes a second or more."""
 
 FILE_HELP = (
-    "a session, a recording in any known format, a bare request, response or event stream, text that contains one (a "
-    "curl command, a log, Markdown …), or a model's text; - for standard input"
+    "a session, or a recording in any known format; a single request, response or event stream; text that contains one "
+    "(a curl command, a log, Markdown …); a model's text; or - for standard input"
 )
 
 

@@ -93,9 +93,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--header", action="append", default=[], metavar="NAME:VALUE", help="header to send with every request"
     )
-    parser.add_argument("--key-variable", metavar="NAME", help="environment variable with the gateway's key")
+    parser.add_argument("--key-variable", metavar="NAME", help="environment variable with the gateway's API key")
     parser.add_argument(
-        "--wait", type=float, default=60.0, metavar="SECONDS", help="maximum time until CMD listens (default: 60)"
+        "--wait",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="time to wait until CMD accepts connections (default: 60)",
     )
     parser.add_argument(
         "--out",

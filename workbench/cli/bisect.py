@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="send_as", metavar="PROTOCOL", default="", help="convert the request to this protocol"
     )
-    parser.add_argument("--budget", type=int, metavar="N", default=30, help="maximum number of requests (30)")
+    parser.add_argument("--budget", type=int, metavar="N", default=30, help="maximum number of requests (default: 30)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 

@@ -69,8 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
     parser.add_argument("-o", "--output", metavar="OUT", help="output file of --fix; never FILE itself")
     _files.add_force(parser)
-    parser.add_argument("--no-cache", action="store_true", help="check every file again, and store no verdicts")
-    parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
+    parser.add_argument("--no-cache", action="store_true", help="check every file again, and do not store verdicts")
+    parser.add_argument("--filter", metavar="EXPR", help="only findings of exchanges that match, such as 'status:4xx'")
 
 
 def run(args: argparse.Namespace) -> int:

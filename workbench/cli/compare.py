@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "after", metavar="B", nargs="?", help="FILE or FILE#N to compare with A (default: compare the hops of A)"
     )
-    hops_help = "compare these two hops, the client's first; with two files: one hop of each"
+    hops_help = "compare these two hops, the one nearer to the client first; with two files: one hop of each"
     parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
     exchange_help = (
         "compare exchange N (counted from 1) of both files; "

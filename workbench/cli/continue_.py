@@ -91,18 +91,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recorded", action="store_true", help="use the recorded result of the same tool call")
     parser.add_argument("--parser", metavar="FORMAT", default="", help="read tool calls in text of this format")
     parser.add_argument(
-        "--turns", type=int, default=20, metavar="N", help="maximum number of requests (20; 0: no limit)"
+        "--turns", type=int, default=20, metavar="N", help="maximum number of requests (default: 20; 0: no limit)"
     )
     parser.add_argument("--tokens", type=int, default=0, metavar="N", help="maximum number of tokens (0: no limit)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="stop after this many identical calls (3)")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="stop after N identical calls (default: 3)")
     parser.add_argument(
         "--errors",
         type=int,
         metavar="N",
-        help="ask after this many turns in a row with a failed call (default: from the profile)",
+        help="ask after this many consecutive turns with a failed call (default: from the profile)",
     )
     corrections.add(parser)
-    parser.add_argument("--refresh", action="store_true", help="run the probes with stale results first")
+    parser.add_argument("--refresh", action="store_true", help="first run the probes whose results are stale")
     parser.add_argument("--states", action="store_true", help="print every step of the loop")
     parser.add_argument("--step", action="store_true", help="wait for enter after every step (needs a terminal)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--to", metavar="PROTOCOL", required=True, help="protocol to convert to")
-    parser.add_argument("-o", "--output", metavar="OUT", help="output file for the exact bytes of the new body")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the exact bytes of the new body to this file")
     _files.add_force(parser)
     _files.add_exchange(parser)
     parser.add_argument("--side", choices=SIDES, help="side to convert (default: the request, if there is one)")

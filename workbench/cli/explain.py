@@ -50,7 +50,7 @@ HELP = "explain a rule, a contract or an error message"
 _RETRY = {
     "later": "the same request can succeed later",
     "no": "the same request fails again",
-    "other": "the same request can succeed at once: the model may write something else",
+    "other": "the same request can succeed immediately, because the model may write something else",
 }
 """Advice on sending the same request again → the words for it."""
 
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--unknown", action="store_true", help="with coverage: list only fields that no fact covers")
+    parser.add_argument("--unknown", action="store_true", help="with coverage: list only fields without a known fact")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 

@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="export only these exchanges, numbered from 1: 3, 2-5 or 1,4 (repeatable)",
     )
-    parser.add_argument("--broken", metavar="FILE", help="with --as pytest: file with the broken requests")
+    parser.add_argument("--broken", metavar="FILE", help="with --as pytest: file that contains the broken requests")
     parser.add_argument("--redact", action="store_true", help="replace private text with text of the same length")
     _files.add_provider(parser)
     _files.add_judged_for(parser)

@@ -145,7 +145,7 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
     if earlier := next((row.earlier for row in rows if row.earlier), ()):
         numbers = ", ".join(str(index + 1) for index in earlier)
         stored = f"the turns of {'exchange' if len(earlier) == 1 else 'exchanges'} {numbers}"
-        _output.emit(f"history: this provider stores it; for other contracts, the request has {stored}, too")
+        _output.emit(f"history: this provider stores it; for the other contracts, the request also contains {stored}")
     counts = Counter(row.verdict.value for row in rows)
     _output.emit(" · ".join(f"{counts[word]} {word}" if counts[word] else f"no {word}" for word in REQUEST_SIGNS))
     _output.emit()

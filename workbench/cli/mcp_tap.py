@@ -44,16 +44,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the server, as in the client's configuration")
     parser.add_argument("-o", "--out", metavar="FILE", help="session file, appended to if it exists")
     parser.add_argument(
-        "--config", metavar="FILE", help=("client configuration file: CMD is then the pointer to the server in it")
+        "--config",
+        metavar="FILE",
+        help=("client configuration file; CMD is then the pointer to the server in this file"),
     )
     parser.add_argument(
         "--variables",
         choices=("none", "braced", "dollar", "env", "pi"),
         default="none",
-        help="syntax of variables in that configuration: ${NAME}, $NAME, {env:NAME} or all that pi reads",
+        help="syntax of variables in that file: ${NAME}, $NAME, {env:NAME}, or every form that pi reads",
     )
     parser.add_argument(
-        "--mark", metavar="FOLDER", help=("folder for a marker file that exists until everything is written")
+        "--mark", metavar="FOLDER", help=("folder for a marker file, which is removed when everything is written")
     )
     breakpoint_lines.configure(parser)
     parser.add_argument(

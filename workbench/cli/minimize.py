@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="send_as", metavar="PROTOCOL", default="", help="convert the request to this protocol"
     )
-    parser.add_argument("--budget", type=int, metavar="N", default=150, help="maximum number of requests (150)")
+    parser.add_argument("--budget", type=int, metavar="N", default=150, help="limit on requests (default: 150)")
     parser.add_argument("-o", dest="out", metavar="OUT", type=Path, help="output file for the smallest body")
     _files.add_force(parser)
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")

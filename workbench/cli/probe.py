@@ -206,10 +206,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="T", help="a name from workbench targets, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="protocol to use (default: the target's)")
     parser.add_argument("--model", default="", help="model to measure (default: the target's, or its only one)")
-    parser.add_argument("--samples", type=int, default=1, metavar="N", help="number of samples of each probe (1)")
-    parser.add_argument("--refresh", action="store_true", help="run only stale probes, and cheap ones")
+    parser.add_argument("--samples", type=int, default=1, metavar="N", help="samples of each probe (default: 1)")
+    parser.add_argument("--refresh", action="store_true", help="run only probes that are stale or cheap")
     parser.add_argument(
-        "--ttl", type=float, default=30, metavar="DAYS", help="number of days after which a result is stale (30)"
+        "--ttl",
+        type=float,
+        default=30,
+        metavar="DAYS",
+        help="days after which a result is stale (default: 30)",
     )
     parser.add_argument(
         "--shadow", metavar="SESSION", help="probe the target of this session; the session file is not changed"
@@ -225,7 +229,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="change a setting (dial) of the simulator; workbench simulate --help lists them",
     )
     parser.add_argument("--no-ask", action="store_true", help="do not ask the server for its models and chat template")
-    parser.add_argument("--retries", type=int, default=3, metavar="N", help="number of retries of a failed request (3)")
+    parser.add_argument("--retries", type=int, default=3, metavar="N", help="retries of a failed request (default: 3)")
     parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")

@@ -124,7 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
+        "--no-websocket", action="store_true", help="refuse WebSockets with status 426, so that clients use HTTP"
     )
     tool_servers.add(parser)
     translation.add(parser)
@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
         return tool_servers.run_alone(args, servers, out, name)
     on_event = breakpoint_lines.announcer(out, _say)
     if args.no_websocket:
-        _say("WebSockets are refused with 426: clients that support HTTP fall back to it")
+        _say("WebSockets are refused with status 426; clients that support HTTP then use HTTP")
     args.spoken = args.spoken or translation.choose(args, client)
     if args.spoken:
         upstreams = translation.upstreams(args)
@@ -327,7 +327,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, tapped: Seq
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
-    hint = ": does the client use the variables above?" if has_run and not states else ""
+    hint = ": check that the client uses the variables above" if has_run and not states else ""
     with_servers = tool_servers.number_in(recording.out) - summary["exchanges"] if args.mcp else 0
     for line in translation.change_lines(summary, args.spoken):
         _say(line)

@@ -105,8 +105,8 @@ NAME = "schema"
 HELP = "check which providers accept tool schemas"
 MOST_PROVED = 100_000
 _ACCEPTED = (
-    "give recorded requests, the JSON of a tool (name, and inputSchema or parameters) or of a list of tools, "
-    "or a JSON Schema (with type, properties, $ref, anyOf, allOf, oneOf, enum or const at its root)"
+    "give a recorded request; the JSON of a tool (name, and inputSchema or parameters) or of a list of tools; "
+    "or a JSON Schema, with type, properties, $ref, anyOf, allOf, oneOf, enum or const at its root"
 )
 
 
@@ -124,7 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     _files.add_provider(parser)
     parser.add_argument("--tool", metavar="NAME", help="only this tool")
-    parser.add_argument("--prove", type=int, metavar="N", default=0, help="check each change with N generated values")
+    parser.add_argument("--prove", type=int, metavar="N", default=0, help="prove each change with N generated values")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

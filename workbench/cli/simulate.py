@@ -89,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them), or mcp"
     )
-    parser.add_argument("file", metavar="FILE", nargs="?", help="with mcp: the session with the recorded server")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="with mcp: session that contains the recorded server")
     parser.add_argument(
         "--port", type=_options.port, metavar="N", help="port to listen on, 0 for any (the default, except with mcp)"
     )
@@ -99,8 +99,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--permissive", action="store_true", help="report violations of the contract, but respond anyway"
     )
     parser.add_argument("--script", metavar="FILE", help="YAML file with the responses, turn by turn")
-    parser.add_argument("--known", metavar="FILE", help="session with earlier responses, which clients may replay")
-    parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is appended to")
+    parser.add_argument("--known", metavar="FILE", help="session with earlier responses; requests may refer to them")
+    parser.add_argument("--out", metavar="FILE", help="session file for the recording, appended to if it exists")
     dials = parser.add_argument_group("dials")
     dials.add_argument("--calls", metavar="FORMAT", help="native (default), or a text format for tool calls")
     dials.add_argument(
@@ -113,7 +113,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--mends",
         type=int,
         metavar="N",
-        help="number of error results after which the model makes a correct call (0: never)",
+        help="number of error results after which the model corrects its call (0: never)",
     )
     dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="repeat tool results in the response")
     dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="fault in the arguments")
@@ -142,7 +142,7 @@ def _configure_limits(dials: argparse._ArgumentGroup) -> None:
         "--context",
         type=int,
         metavar="TOKENS",
-        help="context size of the model: the rest of a longer request is not read (default: no limit)",
+        help="context size of the model; it does not read the rest of a longer request (default: no limit)",
     )
     dials.add_argument(
         "--result-limit",

@@ -65,9 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--join", action="store_true", help="join conversations that are spread over several objects")
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check against (default: detected)")
-    parser.add_argument("--store", metavar="NAME", help="kind of store that wrote the objects (default: detected)")
-    parser.add_argument("--since", metavar="TIME", help="only objects written since a date, or an age such as 7d")
-    parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
+    parser.add_argument("--store", metavar="NAME", help="log store that wrote the objects (default: detected)")
+    parser.add_argument("--since", metavar="TIME", help="check only objects written since a date, or an age such as 7d")
+    parser.add_argument("--filter", metavar="EXPR", help="only findings of exchanges that match, such as 'status:4xx'")
     parser.add_argument(
         "--per", nargs=2, metavar=("WHAT", "K"), help="keep at most K findings of each 'rule' or 'shape'"
     )
@@ -81,26 +81,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.05,
         metavar="P",
-        help="share of the objects for which facts that could be broken are counted (default: 0.05)",
+        help="share of the objects in which --question terms counts requests (default: 0.05)",
     )
     parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of the URIs of objects")
-    parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: a new one for each survey)")
+    parser.add_argument("--key", metavar="FILE", help="file with the key of the hashes (default: a new key per survey)")
     parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time limit for each object")
     parser.add_argument(
-        "--object-megabytes", type=int, default=256, metavar="MB", help="size limit; larger objects are not read"
+        "--object-megabytes",
+        type=int,
+        default=256,
+        metavar="MB",
+        help="size limit; larger objects are not read",
     )
     parser.add_argument(
         "--child-megabytes", type=int, default=2048, metavar="MB", help="memory limit of each worker process"
     )
     parser.add_argument("--tries", type=int, default=3, metavar="N", help="number of attempts for each batch")
     parser.add_argument(
-        "--commit", action="store_true", help="end the open run of OUT: its tables list the parts that are done"
+        "--commit", action="store_true", help="end the open run of OUT; its tables contain only the finished parts"
     )
     parser.add_argument(
         "--by",
         default="provider",
         choices=("provider", "client", "model", "protocol"),
-        help="what the overview is grouped by",
+        help="property by which the overview groups findings",
     )
     parser.add_argument(
         "--where", action="append", default=[], metavar="COLUMN=VALUE", help="list only matching findings"
@@ -116,7 +120,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="RULE=N",
-        help="limit on sessions with findings of the rule, or, with %%, on the share of exchanges",
+        help="maximum number of sessions with findings of this rule, or, with %%, maximum share of exchanges",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -357,7 +361,10 @@ def _print(overview: Overview, over: list[str], result: RunResult | None) -> Non
         rate = result.checked_objects / result.seconds
         _output.emit(f"{result.checked_objects:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
     counts = about["counts"]
-    exclusions = {"written before --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
+    exclusions = {
+        "written before --since": counts.get("older"),
+        "outside the sample": counts.get("left_out"),
+    }
     for why, number in exclusions.items():
         if number:
             _output.emit(f"{_output.number(number, 'object')} {why} left out")

@@ -29,13 +29,13 @@ nothing is known."""
 
 MEANINGS: Mapping[str, str] = {
     Consequence.REFUSED.value: "the provider refuses it, or some of its values",
-    Consequence.IGNORED.value: "it is accepted and has no effect",
-    Consequence.REWRITTEN.value: "it is accepted and replaced",
-    Consequence.ACCEPTED.value: "it is accepted",
-    TYPED: "no fact; the official types of the provider have it",
-    UNTYPED: "no fact; the official types of the provider do not have it",
-    PASSED_ON: "no fact; this gateway forwards it, but the provider of the model may refuse it",
-    UNKNOWN: "unknown: no fact, and the provider has no official types",
+    Consequence.IGNORED.value: "the provider accepts it, but it has no effect",
+    Consequence.REWRITTEN.value: "the provider accepts it, but replaces it",
+    Consequence.ACCEPTED.value: "the provider accepts it",
+    TYPED: "no fact is known; the provider's official types contain it",
+    UNTYPED: "no fact is known; the provider's official types do not contain it",
+    PASSED_ON: "no fact is known; this gateway forwards it, but the provider of the model may refuse it",
+    UNKNOWN: "no fact is known, and the provider publishes no types",
 }
 """Outcome → its meaning, in the words of the tables."""
 

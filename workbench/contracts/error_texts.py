@@ -47,9 +47,8 @@ COMMON = frozenset(plain(
 ).plain.split())  # fmt: skip
 """Words of every refusal, in plain form: a piece of a template that has no other word says nothing of its own."""
 
-ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in (
-    "please", "see", "learn more", "for more", "refer to", "read more", "visit", "check the", "you can",
-))  # fmt: skip
+_ADVICE = "please, see, learn more, for more, refer to, read more, visit, check the, you can".split(", ")
+ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in _ADVICE)
 """Beginnings of sentences that say what to do next, in plain form: they go with any fault."""
 
 _WORD = regex.compile(r"[a-z0-9]+")

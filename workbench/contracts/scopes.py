@@ -66,7 +66,7 @@ def read_scope(node: Node) -> Holds:
     node.only("protocols", "variants", "models")
     models = node.get("models")
     if any(not any(each.isalnum() for each in plain_model(glob)) for glob in models.texts()):
-        raise models.fail('a pattern that fits every model: a vendor before "/" is not compared')
+        raise models.fail('this pattern matches every model (the vendor before "/" is ignored): leave models out')
     return Holds(node.get("protocols").texts(), node.get("variants").texts(), models.texts())
 
 

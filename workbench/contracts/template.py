@@ -1,6 +1,6 @@
 """Find a provider's message template in a pasted text, even if the text was changed on its way.
 
-Both are converted to a plain form: small letters, no quotes and backslashes, white space and underscores alike, no
+Both are converted to a plain form: small letters, no quotes and backslashes, whitespace and underscores alike, no
 letter twice in a row (providers write "preceeding", people correct it). The literal pieces of the template are then
 looked for with ``str.find``, outward from the longest one that is found: no regular expression runs over the text.
 """

@@ -101,7 +101,7 @@ def _holds(node: Node, variants: tuple[str, ...]) -> None:
     _all_known(node.get("variants"), "variant", lambda: variants)
     for glob in node.get("models").items():
         if glob.text().rpartition("/")[2] == "*":
-            raise glob.fail("matches every model: the vendor before the slash is not compared")
+            raise glob.fail('this pattern matches every model (the vendor before "/" is ignored): leave models out')
 
 
 def _named_places(relation: Node) -> None:

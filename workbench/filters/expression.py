@@ -53,10 +53,14 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey("exchange", ValueKind.NUMBER, "exchange:40..60", "number of the exchange in the session, from 1"),
     FilterKey("conversation", ValueKind.NUMBER, "conversation:2", "number of the conversation, from 1"),
     FilterKey("model", ValueKind.TEXT, "model:claude", "the model"),
-    FilterKey("provider", ValueKind.TEXT, "provider:deepseek", "the contract used for the check"),
+    FilterKey("provider", ValueKind.TEXT, "provider:deepseek", "the contract that the exchange was checked against"),
     FilterKey("protocol", ValueKind.TEXT, "protocol:openai-chat", "the wire format"),
     FilterKey(
-        "text", ValueKind.TEXT, 'text~"no such file"', "both bodies; streams also as the joined text", is_deep=True
+        "text",
+        ValueKind.TEXT,
+        'text~"no such file"',
+        "both bodies; for streams also the joined text",
+        is_deep=True,
     ),
     FilterKey("bytes", ValueKind.SIZE, "bytes:>100k", "the total size of both bodies"),
     FilterKey("request", ValueKind.SIZE, "request:>1M", "the size of the request body"),
@@ -72,8 +76,8 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey("finish", ValueKind.TEXT, "finish:length", "finish reason, as the provider writes it"),
     FilterKey("reasoning", ValueKind.FLAG, "reasoning:", "the response contains reasoning"),
     FilterKey("method", ValueKind.TEXT, "method:GET", "the HTTP method"),
-    FilterKey("host", ValueKind.TEXT, "host~anthropic", "the host that it was sent to"),
-    FilterKey("path", ValueKind.TEXT, "path:/v1/messages", "the path of its URL"),
+    FilterKey("host", ValueKind.TEXT, "host~anthropic", "the host that the request was sent to"),
+    FilterKey("path", ValueKind.TEXT, "path:/v1/messages", "the path of the URL"),
     FilterKey("hop", ValueKind.TEXT, "hop:gateway", "the hop where it was recorded"),
     FilterKey("client", ValueKind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
     FilterKey(
@@ -85,7 +89,7 @@ KEYS: tuple[FilterKey, ...] = (
     ),
     FilterKey("mcp", ValueKind.TEXT, "mcp:files/read_file", "a tool server (MCP), and its tool"),
     FilterKey("id", ValueKind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
-    FilterKey("mark", ValueKind.FLAG, "mark:", "you marked the exchange, or something in it"),
+    FilterKey("mark", ValueKind.FLAG, "mark:", "you marked the exchange or a part of it"),
     FilterKey("note", ValueKind.TEXT, "note~retry", "your notes"),
 )
 BY_NAME = {key.name: key for key in KEYS}
@@ -99,9 +103,9 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("tool=read_file", "exactly this value"),
     ("model~flash", "the value contains this"),
     ("tool:", "the key has a value"),
-    ("turn:>40", "also >=, <, <= and ranges: turn:40..60, 40.. and ..60"),
+    ("turn:>40", "comparison; also >=, <, <= and ranges: turn:40..60, 40.. and ..60"),
     ("-tool:bash", 'negation; also written !tool:bash or "not tool:bash"'),
-    ("rule:closure or status:4xx", "either one; conditions without or are combined with and; ( ) group"),
+    ("rule:closure or status:4xx", "one of both; and is implied between conditions; ( ) groups conditions"),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),
 )
 """Forms of expressions, with their meaning."""

@@ -117,7 +117,7 @@ FACTS: Mapping[str, str] = {
     "parser": "text format of tool calls; empty for the protocol's own format",
     "parsed_from": "where tool calls in text occur: text or reasoning",
     # schema
-    "schema_level": "strict-json-schema, simple-object or string-only",
+    "schema_level": "schema that arguments match: strict-json-schema, simple-object or string-only",
     "schema_required": "every required argument is present",
     "schema_enum": "a value is one of those in enum",
     "schema_integer": "an integer argument is an integer",
@@ -132,7 +132,7 @@ FACTS: Mapping[str, str] = {
     # reasoning
     "reasoning_carrier": "carrier of reasoning, or none",
     "requires_reasoning_replay": "whether the next request without reasoning is refused or gets a worse response",
-    "reasoning_replay": "each form of sent reasoning, with taken (accepted), refused, needed, ignored or not tried",
+    "reasoning_replay": "for each form of reasoning: taken (accepted), refused, needed, ignored or not tried",
     "reasoning_replay_scope": "when reasoning must be sent back: never, optional, turn or conversation",
     # streaming
     "supports_streaming_tool_use": "whether a streamed tool call equals the same call in a single body",
@@ -143,27 +143,27 @@ FACTS: Mapping[str, str] = {
     "streams_stable": "whether common clients assemble the same message from a stream",
     # arguments
     "argument_text": "form of the argument text: strict, double-encoded, fenced, trailing text, repaired or broken",
-    "argument_values": "each kind of text to escape, with kept (unchanged) or changed",
+    "argument_values": "for each kind of text that needs escapes: kept (unchanged) or changed",
     # text-format
-    "text_formats": "each format and position of tool calls in text, with its number of calls",
+    "text_formats": "number of calls for each format and position of tool calls in text",
     "text_format": "most frequent format of tool calls in text; empty if none",
     # choice
-    "tool_choice": "each mode, with honoured, ignored, refused, unsayable (not expressible) or unseen (not observed)",
+    "tool_choice": "for each mode: honoured, ignored, refused, unsayable (not expressible) or unseen (not observed)",
     # keywords
     "refused_keywords": "refused schema keywords",
     "unresolved_keywords": "keywords not tested because the request limit was reached",
     "ignored_keywords": "keywords that are accepted but not enforced",
-    "strict_tools": "taken (accepted), refused or unsayable (the protocol cannot express it)",
+    "strict_tools": "strict tools: taken (accepted), refused or unsayable (not expressible)",
     # names
-    "tool_names": "each kind of tool name, with taken (accepted), refused, changed or unseen (not observed)",
-    "call_ids": "each kind of tool call id, with taken (accepted) or refused",
+    "tool_names": "for each kind of tool name: taken (accepted), refused, changed or unseen (not observed)",
+    "call_ids": "for each kind of tool call id: taken (accepted) or refused",
     # large-results, context
-    "large_results": "sizes of tool results in bytes: accepted, read, tried",
-    "context": "estimated tokens of a history: kept, tried; trimming: none, silent, refused",
+    "large_results": "largest tool results in bytes: accepted, read, tried",
+    "context": "estimated tokens of the history: kept, tried; trimming: none, silent or refused",
     # system, media, cancelled, canary
-    "system_placement": "each position of instructions, with seen, ignored, refused or as top (as the system prompt)",
-    "media_in_results": "an image in a tool result: seen, ignored, refused, unsayable (the protocol cannot express it)",
-    "cancelled_calls": "after a cancelled call: taken (accepted), repeated, refused",
-    "reasoning_seen": "replayed reasoning, within the turn and later: seen, unseen (not observed) or refused",
+    "system_placement": "for each place of instructions: seen, ignored, refused or as top (the system prompt)",
+    "media_in_results": "images in tool results: seen, ignored, refused or unsayable (not expressible)",
+    "cancelled_calls": "cancelled calls: taken (accepted), repeated or refused",
+    "reasoning_seen": "reasoning sent back, within the turn and later: seen, unseen (not observed) or refused",
 }
 """Name → meaning."""

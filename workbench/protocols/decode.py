@@ -42,8 +42,8 @@ REQUEST, RESPONSE = "request", "response"
 _UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
 """Slug of the rule for a side that a protocol claims and that could not be decoded, by side."""
 AS_TEXT = (
-    "read as plain text: contains no tool call, no section and no known format; "
-    "use --protocol text for text that a model wrote"
+    "read as plain text, because it has no tool call and no known format; "
+    "for text that a model wrote, use --protocol text"
 )
 """Problem of a text that was not declared as a model's and does not look like one."""
 

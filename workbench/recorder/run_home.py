@@ -31,7 +31,7 @@ _HOMES, _HOME, _NOTES = "homes", "home", "notes.json"
 _MOST_NAMES = 5
 """Names of files in one line."""
 
-_CHANGED = "yours has changed since"
+_CHANGED = "your own file has changed since"
 
 
 class _Notes(NamedTuple):
@@ -190,7 +190,7 @@ def _hand_back(root: Path, say: Callable[[str], None], *, is_late: bool = False)
         over = _HandBack(root / _HOME, notes)
         over.copy_all()
     except (OSError, WorkbenchError, TypeError) as error:
-        say(f"files of a client are in {root}: they could not be copied to where they belong ({error})")
+        say(f"files that a client wrote are in {root}: they could not be copied to their original folder ({error})")
         return
     for line in over.lines(is_late=is_late):
         say(line)
@@ -223,12 +223,12 @@ class _HandBack:
         """What the person should know, a line each."""
         where = self._notes.folder
         if is_late and self._copies:
-            yield f"files of an earlier run were copied to where they belong: {_list_of(self._copies)}"
+            yield f"files of an earlier run were copied to their original folder: {_list_of(self._copies)}"
         if self.remains:
             rest = _list_of([f"{key} ({why})" for key, why in self.remains.items()])
-            yield f"not copied to {where}, but kept in {self._home} until you remove it: {rest}"
+            yield f"not copied to {where}, but kept in {self._home} until you remove them: {rest}"
         if removed := [str(self._notes.target(key)) for key in self._notes.start if self._is_removed(key)]:
-            yield f"the client removed these in this run; yours are still there: {_list_of(removed)}"
+            yield f"the client removed these files in this run; your own copies still exist: {_list_of(removed)}"
 
     def _key_of(self, path: Path) -> str:
         return str(path.relative_to(self._home))

@@ -71,7 +71,7 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
             if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
                 yield _unread_field(case, ref, part)
         elif issuer:
-            message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
+            message = f"the signature was issued by {issuer}, but this request goes to {contract.name}"
             values = {"id": item_id(case.message(ref))}
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
         elif ref not in case.genuine:
@@ -104,7 +104,11 @@ def _refused_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
 def _unread_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
     """Reasoning in a field that this provider does not read; only worth knowing if it requires none, and answered."""
     contract, known = case.contract, case.contract.terms.get("reasoning.carriers")
-    read = f"it reads {', '.join(contract.reasoning.carriers)}" if contract.reasoning.carriers else "it reads none"
+    read = (
+        f"it reads {', '.join(contract.reasoning.carriers)}"
+        if contract.reasoning.carriers
+        else "it ignores all reasoning"
+    )
     message = f"{contract.title} does not read reasoning from {part.carrier}: {read}"
     source = f"{known.source} ({known.date})" if known else ""
     finding = as_warning(case.at(FOREIGN, ref, message, name="text", source=source))

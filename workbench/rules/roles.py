@@ -65,7 +65,7 @@ def _followers(case: RuleContext, order: Mapping[str, JsonValue]) -> Iterator[Fi
     for number, (one, other) in enumerate(pairwise(case.messages)):
         allowed = order.get(one.role)
         if isinstance(allowed, list) and other.role not in allowed:
-            text = f"a message of role {quote(other.role)} after one of role {quote(one.role)}"
+            text = f"a message of role {quote(other.role)} must not follow one of role {quote(one.role)}"
             values = {"role": other.role, "found": other.role, "before": one.role, "previous": str(number)}
             yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=values)
 
@@ -74,7 +74,7 @@ def _no_user(case: RuleContext) -> Iterator[Finding]:
     """A conversation in which no user speaks."""
     messages = case.messages
     if messages and not any(message.role == "user" for message in messages):
-        text = "no message of role 'user'"
+        text = "the request has no message of role 'user'"
         yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
 
 
@@ -115,9 +115,9 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
 def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
     """Why a system message may not be where it is, "" where it may."""
     if place == "top-level":
-        return "a system message among the messages: in this protocol, system text belongs in a top-level field"
+        return "a system message is among the messages; in this protocol, system text belongs in a top-level field"
     if place == "first":
-        return "a system message that is not the first message of the request" if number else ""
+        return "a system message is not the first message of the request" if number else ""
     if number + 1 == len(messages):
         return ""
     follower = messages[number + 1].role

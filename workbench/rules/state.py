@@ -204,8 +204,8 @@ def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """True if no response of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = (
-            "no response of this session has the id that the request names, so Workbench does not know if the server "
-            "stored it"
+            "no response of this session has the id that the request names, so Workbench does not know whether the "
+            "server stored it"
         )
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 

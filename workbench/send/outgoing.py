@@ -210,7 +210,7 @@ def _prepare_converted(
     renamed = tuple((old, new) for new, old in result.ids.items() if old is not None)
     notes = (SendNote(f"converted from {decoded.protocol} to {protocol}", NoteKind.CONVERSION), *notes)
     if not target.is_simulator and not model and final.model:
-        notes = (*notes, SendNote(f"requests the recorded model {final.model}; choose another with --model"))
+        notes = (*notes, SendNote(f"the request names the recorded model {final.model}; choose another with --model"))
     return _PreparedBody(body, path, final.model or "", final.stream, notes, result.losses, renamed, is_converted=True)
 
 
@@ -261,13 +261,13 @@ def _with_model_and_stream(
             members.put("model", model)
         request = other
     if stream is not None and stream != request.stream:
-        notes.append(SendNote("requests a stream" if stream else "requests a response without a stream"))
+        notes.append(SendNote(f"streaming switched {'on' if stream else 'off'}"))
         other = replace(request, stream=stream)
         if adapter.path(other) == adapter.path(request) or members.has("stream"):
             members.put("stream", stream)
         if not stream and members.has("stream_options"):
             members.changes.append(patch.Remove("/stream_options"))
-            notes.append(SendNote("stream_options removed: not accepted without streaming"))
+            notes.append(SendNote("stream_options removed: only accepted together with streaming"))
         request = other
     return members.apply(), request, tuple(notes)
 

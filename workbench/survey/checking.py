@@ -113,7 +113,7 @@ def _loose(catalog: Catalog, named: set[str]) -> Iterator[str]:
     for table in TABLES:
         for path in sorted((catalog.folder / table).glob("*")):
             if f"{table}/{path.name}" not in named:
-                yield f"{table}/{path.name} belongs to no commit (harmless: readers do not list it)"
+                yield f"{table}/{path.name} belongs to no finished run (harmless: queries ignore it)"
 
 
 def _check_plan(catalog: Catalog, problems: list[str]) -> bool:

@@ -105,7 +105,7 @@ def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[in
 
 
 def _skip(text: str, at: int) -> int:
-    """Offset of the next character that is no white space."""
+    """Offset of the next character that is no whitespace."""
     while text[at : at + 1] in (" ", "\n", "\r", "\t"):
         at += 1
     return at

@@ -14,7 +14,7 @@ class Fidelity(StrEnum):
     """Fidelity of an exchange, the best first."""
 
     EXACT = "exact bytes"
-    RESERIALISED = "re-serialised"  # the JSON value was kept, its key order and white space were not
+    RESERIALISED = "re-serialised"  # the JSON value was kept, its key order and whitespace were not
     REBUILT = "rebuilt"  # made from logged messages or a transcript
     CUT = "cut"  # the store has removed the middle or the end of a value
     SAMPLED = "sampled"  # the store has kept no body

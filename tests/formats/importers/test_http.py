@@ -70,7 +70,7 @@ def test_a_parsed_body_is_compact_utf8_and_marked() -> None:
     body = parsed_body({"b": "é", "a": [1, 1e-05, None]})
     assert body.raw == '{"b":"é","a":[1,1e-05,null]}'.encode()
     assert not body.is_raw
-    assert "key order and white space are lost" in body.note
+    assert "key order and whitespace are lost" in body.note
     assert loads(parsed_body("\ud83d").raw) == "\ud83d"
 
 

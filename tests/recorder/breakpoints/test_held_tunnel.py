@@ -141,7 +141,7 @@ async def test_a_direction_that_keeps_its_window_can_only_be_continued() -> None
     async with talk("frame:sent/*", agreed=f"{PACKED}; server_no_context_takeover") as made:
         made.client.send(OTHER)
         number = await made.paused(CONTINUE)
-        with pytest.raises(UsageError, match="compressed with the context"):
+        with pytest.raises(UsageError, match="compressed together with earlier"):
             made.stage.gate.decide(number, DROP)
         made.stage.gate.decide(number, CONTINUE)
         await made.server.expects(OTHER)

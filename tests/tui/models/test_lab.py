@@ -70,7 +70,7 @@ def test_a_profile_stands_beside_the_last_one_with_what_differs() -> None:
         and "/tmp/e.wb" in shown
     )
     same = text(lab.profile_lines(column(kept=SavedProfile(now, now)), 2 * DAY, 90))
-    assert "the same facts as last time" in same
+    assert "the same facts as in the last measurement" in same
     other = replace(now, key=KEY._replace(chat_template_hash="abc"))
     assert "chat_template_hash: none → abc" in text(lab.profile_lines(column(kept=SavedProfile(other, now)), 0.0, 90))
 

@@ -1,4 +1,4 @@
-"""Spellings of a JSON text that changed: escapes, numbers, white space, at any place.
+"""Spellings of a JSON text that changed: escapes, numbers, whitespace, at any place.
 
 An added or removed value is no other spelling: only tokens that both texts have are compared, and a spelling counts as
 new if the first text did not have it.

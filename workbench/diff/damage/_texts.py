@@ -32,7 +32,7 @@ _SMALL = 2**53
 
 def text_change(old: str, new: str) -> How:
     """Classify the change of a text."""
-    for judge in (_json_change, _white_space_change, _unicode_change, _cut_change):
+    for judge in (_json_change, _whitespace_change, _unicode_change, _cut_change):
         if found := judge(old, new):
             return found
     if html.unescape(new) == old:
@@ -117,20 +117,20 @@ def _floats(value: JsonValue) -> str:
     return repr(value)
 
 
-def _white_space_change(old: str, new: str) -> How | None:
+def _whitespace_change(old: str, new: str) -> How | None:
     if old.strip() == new.strip():
         if len(new) < len(old):
-            return DamageKind.TEXT_TRIMMED, "white space at the " + _ends(old, new)
-        return DamageKind.VALUE_CHANGED, "white space was added"
+            return DamageKind.TEXT_TRIMMED, "whitespace at the " + _ends(old, new)
+        return DamageKind.VALUE_CHANGED, "whitespace was added"
     if _lines(old) == _lines(new):
         return DamageKind.VALUE_CHANGED, "line endings"
     if len(new) < len(old):
         if [line.rstrip() for line in _lines(old)] == [line.rstrip() for line in _lines(new.rstrip())]:
-            return DamageKind.TEXT_TRIMMED, "white space at the ends of lines"
+            return DamageKind.TEXT_TRIMMED, "whitespace at the ends of lines"
         if old.split() == new.split():
-            return DamageKind.TEXT_TRIMMED, "white space within the text"
+            return DamageKind.TEXT_TRIMMED, "whitespace within the text"
     elif old.split() == new.split():
-        return DamageKind.VALUE_CHANGED, "white space was added"
+        return DamageKind.VALUE_CHANGED, "whitespace was added"
     return None
 
 
@@ -154,11 +154,11 @@ def _unicode_change(old: str, new: str) -> How | None:
         if unicodedata.normalize(form, old) == unicodedata.normalize(form, new):
             return DamageKind.UNICODE_NORMALISED, ""
     if "\ufffd" in new and "\ufffd" not in old:
-        return DamageKind.UNICODE_DAMAGED, "it contains the replacement character"
+        return DamageKind.UNICODE_DAMAGED, "the text contains the replacement character"
     if _misread(old, new):
         return DamageKind.UNICODE_DAMAGED, "decoded with the wrong encoding"
     if new in (old.encode("ascii", "replace").decode(), _units(old)):
-        return DamageKind.UNICODE_DAMAGED, "question marks replace characters"
+        return DamageKind.UNICODE_DAMAGED, "characters became question marks"
     if new == "".join(c for c in old if c.isascii()) or new == "".join(c for c in old if c < "\U00010000"):
         return DamageKind.UNICODE_DAMAGED, "characters are missing"
     if new == "".join(c for c in old if unicodedata.category(c) not in ("Cf", "Cc", "Cs")):

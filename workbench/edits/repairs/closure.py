@@ -104,7 +104,7 @@ def _move_between(fault: Fault, line: CallLine) -> Iterator[Proposal]:
     if line.between is None or line.call is None or not line.results:
         return
     message, at = fault.messages[line.between], max(ref.message for ref in line.results) + 1
-    places = [(at, "behind the result of"), (line.call.message, "in front of tool call")]
+    places = [(at, "after the result of"), (line.call.message, "before tool call")]
     for to, where in places[::-1] if message.role == fault.contract.closure.call_role else places:
         title = f"move message {line.between + 1} {where} {quote(line.id)}"
         yield Proposal(title, (Move(message.pointer, f"{fault.list_pointer}/{to}"),), RepairCost.REORDERED)

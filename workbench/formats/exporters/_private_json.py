@@ -5,7 +5,7 @@ that contains JSON is processed in turn, at any depth.
 
 Makes stand-ins for private words: same length in characters and in UTF-8, same case, same word same stand-in.
 A word is a run of letters, a number a run of three or more digits. Words of one or two letters, shorter numbers,
-punctuation and white space are kept: they give a text its shape. A stand-in is recognisable: it has no vowel and its
+punctuation and whitespace are kept: they give a text its shape. A stand-in is recognisable: it has no vowel and its
 last letter is a check letter (a number has only the digits 7, 8 and 9), so replacing twice changes nothing.
 """
 

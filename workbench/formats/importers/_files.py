@@ -281,7 +281,7 @@ MAX_DAMAGE = 20
 
 
 class Line(NamedTuple):
-    """A line with a JSON object: ``number`` counts from one, ``raw`` has no surrounding white space."""
+    """A line with a JSON object: ``number`` counts from one, ``raw`` has no surrounding whitespace."""
 
     number: int
     raw: bytes

@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import Body, Framing, Headers, detect_encoding, dumps, framing_of, loads
 
-PARSED = "the recording tool stored parsed JSON: key order and white space are lost"
+PARSED = "the recording tool stored parsed JSON: key order and whitespace are lost"
 
 
 def text_bytes(value: JsonValue) -> bytes:

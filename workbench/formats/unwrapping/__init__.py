@@ -42,7 +42,7 @@ def _form(*patterns: str, flags: int = 0) -> re.Pattern[str]:
 _LINES = re.MULTILINE
 """Flag of forms where one line is enough; prose that quotes such a line does not count."""
 
-_EXPLAIN = "workbench explain 'ERROR TEXT' for the error message, or record the traffic"
+_EXPLAIN = "look up the error message with workbench explain 'ERROR TEXT', or record the traffic"
 _RUN = "run the program under workbench record, or paste the request or response itself"
 _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
@@ -105,14 +105,15 @@ def recognise(text: str) -> UnusableText | None:
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider
         source = f"{who}: {first.rule}" if first.rule else who
         return UnusableText(
-            f"it looks like an error text ({source}), not like a model's response", "workbench explain 'TEXT'"
+            f"it looks like an error text ({source}), not like a model's response",
+            "look it up with workbench explain 'TEXT'",
         )
     head = text[:_HEAD]
     is_prose = bool(_PROSE.search(head))
     for what, pattern, hint in _KINDS:
         if pattern.search(head) and not (is_prose and pattern.flags & _LINES):
             return UnusableText(
-                f"it looks like {what}, without a request or response of a model API", f"{hint}; {AS_TEXT}"
+                f"it looks like {what}, but contains no request or response of a model API", f"{hint}; {AS_TEXT}"
             )
     return None
 

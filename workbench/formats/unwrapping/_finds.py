@@ -9,7 +9,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, dumps
 
-REBUILT = "re-serialised from a value in text: key order is kept; white space and number formatting are not"
+REBUILT = "re-serialised from a value in text: key order is kept; whitespace and number formatting are not"
 PASTED = "pasted text, not a recording"
 UNKNOWN_STATUS = 0
 

@@ -120,7 +120,7 @@ def _body(text: str, head: _PrintedHead) -> tuple[str, int]:
 
 
 def _is_framed(head: _PrintedHead) -> bool:
-    """True if white space at the end of the body is significant."""
+    """True if whitespace at the end of the body is significant."""
     kind = head.headers.get("content-type") or ""
     return "event-stream" in kind or "chunked" in (head.headers.get("transfer-encoding") or "").lower()
 

@@ -248,7 +248,7 @@ class ValueReader:
                     return first
                 self.is_json = False
                 if type(first) is not type(more):
-                    raise self._fail("text next to bytes")
+                    raise self._fail("a text and bytes are joined")
                 first += more  # type: ignore[operator]
                 continue
             self.at, self.is_json = end, was_json

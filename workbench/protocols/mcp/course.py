@@ -157,7 +157,7 @@ class Course:
         """An id or a token of progress that another request of this side has, or had."""
         token = token_in(params)
         if token is not None and self._open.has_token(key[0], repr(token)) and key not in self._open:
-            text = f"another open request has the progressToken {cut(repr(token))}: progress cannot be told apart"
+            text = f"another open request has the progressToken {cut(repr(token))}: progress fits both requests"
             yield Lapse("progress", key[0], place, "/params/_meta/progressToken", text)
         is_used = self._is_alone and key in self._ids and key not in self._open
         if is_used and "" < self.version < STATELESS and method not in _PROBES:
@@ -202,10 +202,10 @@ class Course:
         elif not known.is_request and message.get("id") is not None:
             yield Lapse("message", sender, place, "/id", f"{quote(method)} is a notification, which has no id")
         elif known.is_request and message.get("id") is None:
-            yield Lapse("message", sender, place, "", f"{name} is a request, but has no id: it gets no response")
+            yield Lapse("message", sender, place, "", f"{name} is a request, but has no id, so it gets no response")
         own = revisions().get(self._version_in_use)
         if own and own.method(method) is None and method not in _PROBES and not method.startswith("tasks/"):
-            text = f"revision {cut(self._version_in_use)}, which both sides agreed on, has no {quote(method)}"
+            text = f"revision {cut(self._version_in_use)}, on which both sides agreed, does not define {quote(method)}"
             yield Lapse("version", sender, place, "/method", text)
 
     # When it comes.
@@ -390,7 +390,7 @@ class Course:
             self._journal.put(self._cursors, (open_request.method, None), None)
         is_first_known = (open_request.method, None) in self._cursors
         if isinstance(cursor, str) and is_first_known and (open_request.method, cursor) not in self._cursors:
-            text = f"{open_request.method} uses the cursor {quote(cursor)}, which the server never gave but accepts"
+            text = f"{open_request.method} uses the cursor {quote(cursor)}, which the server never sent but accepts"
             yield Lapse("cursor", sender, place, "/params/cursor", text)
         if isinstance(following, str):
             self._journal.put(self._cursors, (open_request.method, following), None)

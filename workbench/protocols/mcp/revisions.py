@@ -263,13 +263,13 @@ def _others(name: str) -> Iterator[str]:
 def _fault_words(fault: ShapeFault) -> str:
     known = ", ".join(map(repr, fault.known[:8]))
     if fault.code == MISSING:
-        return f"{quote(fault.name)} is missing, which every {_noun(fault)} has"
+        return f"{quote(fault.name)} is missing; every {_noun(fault)} must have it"
     if fault.code == UNKNOWN_KEY:
-        return f"{quote(fault.name)} is unknown: the member is named {_known_spelling(fault)!r}"
+        return f"{quote(fault.name)} is unknown; the correct name is {_known_spelling(fault)!r}"
     if fault.code == NULL:
-        return f"{quote(fault.name)} is null; without a value, it has to be left out"
+        return f"{quote(fault.name)} is null; leave it out if it has no value"
     if fault.code == UNKNOWN_VARIANT:
-        return f"{quote(fault.name)} is none of {known}"
+        return f"{quote(fault.name)} is not one of {known}"
     if fault.code == BEYOND_LIMIT:
         return f"{quote(fault.name)} is not a URI: it has no scheme"
     return f"{quote(fault.name or 'the value')} is not {fault.expected}"

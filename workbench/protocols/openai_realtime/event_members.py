@@ -116,6 +116,6 @@ class ContentNames:
         has_new = any(stem in self._first for stem in _BETA.values())
         for stem, number in self._first.items():
             if has_new and stem in _BETA and _BETA[stem] not in self._first:
-                text = f"message {number + 1} has the name that {_BETA[stem]}.* had in the beta ({stem}.*), among names"
-                text += " that came after it: clients that know only these miss its content"
+                text = f"message {number + 1} has the beta name {stem}.* instead of {_BETA[stem]}.*, but other messages"
+                text += " have current names: clients that know only current names miss its content"
                 yield SocketFact("stream.client-misses", text, (number,), is_of_client=False, is_of_end=True)

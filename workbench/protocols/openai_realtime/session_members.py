@@ -105,7 +105,7 @@ def ignored_settings(losses: Iterable[tuple[int, LostSetting]], handshake: Excha
         if table.is_repeated_by(host, lost.place):
             found.setdefault(number, []).append(lost.words)
     for number, members in found.items():
-        text = f"the session is not as message {number + 1} set it: the server ignored {', '.join(members):.160}"
+        text = f"the server ignored values that message {number + 1} sets: {', '.join(members):.160}"
         yield SocketFact("params.ignored", text, (number,), is_harmless=True)
 
 

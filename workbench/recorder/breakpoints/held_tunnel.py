@@ -44,12 +44,12 @@ DECLINED = (
     "opened without compression (permessage-deflate was not offered to the "
     "server), so that breakpoints can edit messages"
 )
-COMPRESSED = "messages in this direction are compressed with the context of earlier messages"
+COMPRESSED = "messages in this direction are compressed together with earlier ones, so this message cannot be changed"
 UNKNOWN = "messages of this open connection cannot be paused: the recording does not have all of it"
 STATE_SECONDS = 5.0
 """Seconds to wait for what the recording knows of an open connection: it writes every second at least."""
 
-BEGUN = "the first bytes of this message have already been sent on"
+BEGUN = "the first bytes of this message have already been forwarded"
 
 
 class _WaitingCount(NamedTuple):

@@ -205,7 +205,7 @@ def _unreachable(error: Exception, host: str, where: str) -> Unreachable:
         what = f"the certificate of {where} is not accepted: {error.verify_message}"
         return Unreachable(what, "if your own gateway signed it, set SSL_CERT_FILE to its CA file")
     if isinstance(error, ssl.SSLError):
-        return Unreachable(f"TLS with {where} failed: {error.reason}", "check that the upstream speaks https://")
+        return Unreachable(f"TLS with {where} failed: {error.reason}", "check that the upstream supports https://")
     if isinstance(error, socket.gaierror):
         return Unreachable(f"the name {host} cannot be resolved: {error.strerror}", "check the URL and the network")
     if isinstance(error, ConnectionRefusedError):

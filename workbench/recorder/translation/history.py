@@ -168,7 +168,7 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
             yield part
             continue
         bare = replace(part, signature=None, data=None)
-        changes.append(TranslationChange(HANDLE, "an unknown handle of stored reasoning is removed"))
+        changes.append(TranslationChange(HANDLE, "a handle of reasoning that this recorder does not keep was removed"))
         if bare.text:
             yield bare
 
@@ -180,7 +180,7 @@ def _reasoning_changes(
     if handles:
         yield TranslationChange(
             HANDLE,
-            f"{handles} {'handle' if handles == 1 else 'handles'} of stored reasoning removed from the replayed "
+            f"{handles} {'handle' if handles == 1 else 'handles'} of stored reasoning removed from the earlier "
             f"response {_response_words(remembered)}: handles are never sent upstream",
         )
     if back and list(back) != list(sent):
@@ -188,7 +188,7 @@ def _reasoning_changes(
     elif not back:
         yield TranslationChange(
             REASONING,
-            f"reasoning of the response {_response_words(remembered)} was not sent back: the upstream does not accept "
+            f"the reasoning of the response {_response_words(remembered)} was not sent back: the upstream refuses "
             "reasoning",
         )
 
@@ -197,7 +197,7 @@ def replayed_words(remembered: RememberedResponse, back: Sequence[Reasoning]) ->
     """The change line for reasoning that was restored."""
     size = sum(len(part.text or "") for part in back)
     carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
-    return f"restored in the response {_response_words(remembered)}: {carriers}, {size:,} characters, verbatim"
+    return f"restored unchanged in the response {_response_words(remembered)}: {carriers}, {size:,} characters"
 
 
 def _response_words(remembered: RememberedResponse) -> str:

@@ -116,7 +116,7 @@ def _weight(part: Part) -> int:
 
 
 def content_of(parts: Iterable[Part]) -> str:
-    """Fingerprint of a response without reasoning, ids and white space: clients cut and join texts."""
+    """Fingerprint of a response without reasoning, ids and whitespace: clients cut and join texts."""
     words, calls = list[str](), list[str]()
     for part in parts:
         if isinstance(part, Text):

@@ -35,7 +35,7 @@ def refusal(path: str, client: str, upstream_protocol: str) -> tuple[int, bytes]
     what = "cannot count tokens" if _COUNTS.search(bare) else f"does not support {bare}"
     status = HTTPStatus.NOT_IMPLEMENTED if _COUNTS.search(bare) else HTTPStatus.NOT_FOUND
     return status, error_body(
-        client, status, f"workbench: the upstream uses {upstream_protocol}; the recorder {what} for {client} clients"
+        client, status, f"workbench: the upstream uses {upstream_protocol}, so the recorder {what} for {client} clients"
     )
 
 

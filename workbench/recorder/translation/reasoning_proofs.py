@@ -79,7 +79,7 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            note = f"sent instead of a signature with reasoning received as {part.carrier.value}"
+            note = f"sent instead of a signature, which reasoning received as {part.carrier.value} does not have"
             self._record(note)
         self._readable = part.carrier
         return handle(self._name, self._carrier)

@@ -99,7 +99,7 @@ def _shape_may_have(
     return any(map(test, grammar.faults(f"#{grammar.answer}", shape.skeleton)))
 
 
-_UNLISTED = "which the types of this protocol do not list: clients that validate answers raise an error"
+_UNLISTED = "which the types of this protocol do not list: clients that validate responses raise an error"
 _ENDS = ("finish_reason", "stop_reason")
 """Keys of the reason for which an answer ended."""
 

@@ -163,7 +163,7 @@ def _without_variety(text: str, kind: ResultOutcome) -> str:
 
 
 def _with_single_blanks(text: str) -> str:
-    """A blank in place of each run of white space."""
+    """A blank in place of each run of whitespace."""
     words = text.split()
     if not words:
         return " " if text else ""

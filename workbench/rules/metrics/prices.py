@@ -65,7 +65,9 @@ def read(text: bytes, where: str) -> Prices:
     document = safeyaml.load(text, name=where)
     if not isinstance(document, dict) or not isinstance(document.get("models"), list):
         raise ProfileError(
-            "not a list of prices", where=where, hint="it needs the keys date and models (a list of entries)"
+            "not a list of prices",
+            where=where,
+            hint="the file needs the keys date and models (a list of entries)",
         )
     prices = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(document["models"], 1))
     return Prices(str(document.get("date") or ""), prices, where)
@@ -73,7 +75,7 @@ def read(text: bytes, where: str) -> Prices:
 
 def _price(entry: JsonValue, where: str) -> Price:
     if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
-        raise ProfileError("not a price", where=where, hint="it needs model, input and output")
+        raise ProfileError("not a price", where=where, hint="a price needs the keys model, input and output")
     unknown = [key for key in entry if key not in _KEYS]
     if unknown:
         raise ProfileError(f"an unknown key {unknown[0]!r:.40}", where=where, hint=f"known: {', '.join(sorted(_KEYS))}")

@@ -237,7 +237,7 @@ def _saving(place: str, turns: Sequence[TurnCost], prefixes: Sequence[int]) -> S
         return Saving(place, 0, None, f"{prefix:,} tokens: fewer than {first.least_cached:,}, the minimum for caching")
     anew = [max(0, prefix - turn.cache_read) for turn in turns[1:]]
     if not any(anew):
-        return Saving(place, 0, 0.0 if first.price else None, "it is already read from the cache")
+        return Saving(place, 0, 0.0 if first.price else None, "the prompt is already read from the cache")
     cache_tokens = max(0, prefix - first.cache_read - first.cache_write)
     return Saving(place, sum(anew), _dollars(turns, anew, cache_tokens))
 

@@ -75,10 +75,7 @@ def _of_tool(
 ) -> Iterator[Finding]:
     name, pointer = tool.name or "", tool.pointer
     if len(name) > _LONGEST:
-        text = (
-            f"with the prefix for its server, the name has {len(name)} characters; only {_LONGEST} are accepted "
-            "by every provider"
-        )
+        text = f"with its server as prefix, the name has {len(name)} characters; some providers accept only {_LONGEST}"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     equal = [one for one in sources if _plain(one.name) == _plain(name)]
     if len(equal) > 1:
@@ -92,7 +89,7 @@ def _of_tool(
     if len(alike) > 1 and sum(_is_from(each.name or "", best) for each in declared) < len(alike):
         names = ", ".join(quote(one.name) for one in alike)
         text = (
-            f"{names} of server {quote(best.server)} get the same name when special characters are replaced; "
+            f"{names} of server {quote(best.server)} have the same name after special characters are replaced; "
             "only one is declared"
         )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
@@ -204,6 +201,6 @@ def of_instructions(
 
 
 def _has_words(text: bytes, words: str) -> bool:
-    """A text in JSON has these words in a row, whatever white space is between them."""
+    """A text in JSON has these words in a row, whatever whitespace is between them."""
     whole = words.encode()
     return whole in text or bool(re.search(_BETWEEN.join(map(re.escape, whole.split())), text))

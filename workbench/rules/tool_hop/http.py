@@ -224,7 +224,7 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     elif "id" not in message or "method" not in message:
         yield from _of_accepted(decoded, response, message)
     elif status == 202 and not decoded.response_text.strip() and request.headers.get(_REVISION):
-        text = f"{quote(message['method'])} is a request, but was only accepted (202): no response to it was seen"
+        text = f"{quote(message['method'])} is a request, but got only status 202; the recording has no response to it"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text, severity=INFO)
     elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
         text = f"the content type of the response is {quote(kind)}: a client reads only {_JSON} and {_SSE}"

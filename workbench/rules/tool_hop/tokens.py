@@ -178,9 +178,9 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
     if form["grant_type"] == "authorization_code" and not verifier:
         yield "code_verifier is missing: a client has to use PKCE (RFC 7636)"
     elif verifier and not _VERIFIER.fullmatch(verifier):
-        yield f"code_verifier has {len(verifier)} characters: it has 43 to 128 letters, digits, '-', '.', '_' and '~'"
+        yield f"code_verifier has {len(verifier)} characters: it must have 43 to 128 (letters, digits, '-._~')"
     if code and code in issuer.codes:
-        yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code is valid once"
+        yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: it can be used once"
     asked, uri = issuer.asked.get("redirect_uri"), form.get("redirect_uri")
     if code and asked and asked != uri:
         what = f"is {quote(uri)}" if uri else "is missing"

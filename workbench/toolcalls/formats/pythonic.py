@@ -154,7 +154,7 @@ class Pythonic:
         """The list; strings with the quotes that Python chooses."""
         if not calls:
             raise LocalProtocolError(
-                "no call to write", hint="this format has no tags, so a block without calls cannot be written"
+                "no call to write", hint="this format cannot express a block without calls; give at least one call"
             )
         return f"[{', '.join(python_text(c) for c in calls)}]"
 

@@ -100,7 +100,7 @@ def course_words(loop: ConversationLoop, corrections: Sequence[Correction]) -> s
     policy, errors = loop.policy, loop.limits.errors
     phrases = (
         "one call at a time" if policy.is_serial else "",
-        f"calls read as {loop.parser}" if loop.parser else "",
+        f"calls are read from text as {loop.parser}" if loop.parser else "",
         f"pause after {count(errors, 'error')}" if errors else "",
         f"{count(len(policy.closed), 'tool')} not offered" if policy.closed else "",
     )

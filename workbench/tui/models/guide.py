@@ -220,8 +220,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "calls": Guide(
         "Calls",
-        "All tool calls of the history and of the response, then calls that the model wrote as markup in plain text, "
-        "each with the steps needed to read its arguments.",
+        "All tool calls of the history and of the response, then calls that the model wrote as markup in plain text. "
+        "Each call has the steps needed to read its arguments.",
         ("taken", "edit", "error", "cursor"),
     ),
     "rungs": Guide(
@@ -307,7 +307,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "step": Guide(
         "Step",
-        "For a tool call its arguments, parsed, and the result that it would get; for a request what is new in it.",
+        "For a tool call: its parsed arguments, and the result that it would get. For a request: what is new in it.",
     ),
     "variants": Guide(
         "What if",

@@ -278,7 +278,7 @@ def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) ->
         (len(found.lost), "- {} not measured"),
     )
     words = "   ".join(text.format(number) for number, text in tally if number)
-    yield from wrap(words or "= the same facts as last time", width, "strong" if words else "ok")
+    yield from wrap(words or "= the same facts as in the last measurement", width, "strong" if words else "ok")
 
 
 def _side(width: int, *sides: CapabilityProfile | None) -> int:

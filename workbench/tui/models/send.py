@@ -107,7 +107,7 @@ def summary(prepared: PreparedRequest) -> Line:
     loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
     corrected = corrected_words(prepared.choice.decided)
     response = "streamed" if going.is_stream else "not streamed"
-    edits = count(len(prepared.edits), "change") + " against the recording" if prepared.edits else ""
+    edits = count(len(prepared.edits), "change") + " from the recording" if prepared.edits else ""
     text = " · ".join(f for f in (edits, corrected, going.protocol, going.model, response) if f)
     return line(
         Span(f"{sign} {prepared.trial.contract.label} {judgement.verdict.value}", style),
@@ -155,7 +155,7 @@ def _corrections(prepared: PreparedRequest) -> Iterator[PreflightNote]:
         yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
     for each in choice.decided:
         changed = [note.partition(": ")[2] for note in prepared.outgoing.notes if each.name in note.subject]
-        on = f"here: {'; '.join(changed)}" if changed else "here: the request is unchanged"
+        on = f"here: {'; '.join(changed)}" if changed else "has no effect here: the request is unchanged"
         here = on if each.is_on else "switched off"
         yield correction(each, here)
 

@@ -78,7 +78,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     request = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield AuditCase(
-        name, theme, "white space between values is kept", request, speech.answer(), _PREFIX, "cost.cache-break"
+        name, theme, "whitespace between values is kept", request, speech.answer(), _PREFIX, "cost.cache-break"
     )
     yield _text(
         speech, "escapes", theme, "escapes are not changed",
@@ -143,7 +143,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> AuditCase:
         return _text(speech, name, texts, shows, text, why, rule)
 
-    yield case("text-edges", "leading and trailing white space is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
+    yield case("text-edges", "leading and trailing whitespace is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
     yield case("line-ends", "line endings are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
     yield case(
         "unicode-forms", "composed and decomposed characters are not normalised",
