@@ -47,8 +47,8 @@ COMMON = frozenset(plain(
 ).plain.split())  # fmt: skip
 """Words of every refusal, in plain form: a piece of a template that has no other word says nothing of its own."""
 
-_ADVICE = "please, see, learn more, for more, refer to, read more, visit, check the, you can".split(", ")
-ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in _ADVICE)
+_ADVICE_NAMES = ("please", "see", "learn more", "for more", "refer to", "read more", "visit", "check the", "you can")
+ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in _ADVICE_NAMES)
 """Beginnings of sentences that say what to do next, in plain form: they go with any fault."""
 
 _WORD = regex.compile(r"[a-z0-9]+")
