@@ -125,7 +125,7 @@ def test_it_is_spelled_as_the_provider_spells_it():
     made = prepare(decoded(asked, "anthropic-messages"), resolve("mistral"))
     told = json.loads(made.request.body.raw)
     assert told["max_tokens"] == 77 and "max_completion_tokens" not in told
-    assert any(note.startswith("requests the recorded model claude-sonnet-4-5") for note in made.notes)
+    assert any(note.startswith("the request names the recorded model claude-sonnet-4-5") for note in made.notes)
 
 
 def test_of_several_protocols_its_own_counts():

@@ -322,7 +322,7 @@ def test_a_damaged_survey_is_described_line_by_line(
     (catalog.folder / last.files("facts")[0]).unlink()
     (catalog.folder / "objects" / "000009.parquet").write_bytes(b"")
     [missing, loose] = check_survey(catalog).problems
-    assert missing.endswith("is missing") and loose.startswith("objects/000009.parquet belongs to no commit")
+    assert missing.endswith("is missing") and loose.startswith("objects/000009.parquet belongs to no finished run")
     shutil.copy(catalog.folder / last.files("metrics")[0], catalog.folder / last.files("facts")[0])
     assert any("findings: the table cannot be read" in line for line in check_survey(catalog).problems)
 
