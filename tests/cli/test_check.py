@@ -82,7 +82,7 @@ def test_a_text_in_which_nothing_is_recognised_is_not_called_clean(run: Run) -> 
     done = run("check", "-", stdin=text)
     assert (done.status, " · text · " in done.out) == (3, True)
     assert "read as plain text" in done.out
-    assert "use --protocol text for text that a model wrote" in done.out
+    assert "for text that a model wrote, use --protocol text" in done.out
     for form in ("json", "sarif", "junit"):
         assert run("check", "--format", form, "-", stdin=text).status == 3
     claimed = run("check", "--protocol", "text", "-", stdin=text)
