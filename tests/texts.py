@@ -86,6 +86,7 @@ PHRASES: dict[str, str] = {
     r"rightly\b": "correctly",
     r", and the client did not|, and (?:this|the) (?:gateway|request|server) (?:no longer|did not|never)\b": "but",
     r"; again:": "; press again to …",
+    r"white space\b": "whitespace",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
 
