@@ -11,7 +11,7 @@ from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State
 
-NO_BODIES = "the record contains no bodies: neither of the request nor of the response"
+NO_BODIES = "the record contains no body of a request or response"
 
 
 @dataclass(slots=True)

@@ -321,7 +321,7 @@ class Course:
         """A refused request for a task that no message of the connection named before."""
         id_ = asked.params.get("taskId")
         if isinstance(id_, str) and id_ not in self._tasks and self._is_all and self.phase and self._is_alone:
-            text = f"{asked.method} asks for the task {quote(id_)}, which nobody created on this connection"
+            text = f"{asked.method} asks for the task {quote(id_)}, which was not created on this connection"
             yield Lapse("lifecycle", sender, asked.place, "/params/taskId", text)
 
     def _forget_tasks(self) -> None:

@@ -31,7 +31,7 @@ _CONTEXTS = ("session.commentary.append", "session.thinking.append", "session.in
 _FAILURES = {
     "expired": "the session reached its longest duration",
     "content": "a safety filter ended the session",
-    "connection_lost": "the connection was lost, or the service lost the one behind it",
+    "connection_lost": "the connection was lost, or the service lost its own connection to the model",
 }
 """Reason of ``session.closed`` that is a failure → what it means."""
 
