@@ -51,7 +51,7 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "parquet": (b"PAR1",),
     "pi": (b'"session"',),
     "qwen_code": (b'"parentUuid"',),
-    "span_records": (b"gen_ai", b"llm"),
+    "span_records": (b"gen_ai.", b"llm.", b'\\"llm\\"'),
     "store_csv": (
         *(b"CorrelationId", b"Provider", b"TraceId", b"custom_id", b"proxy_server_request", b"request_id"),
         *(b"response_id", b"run_type", b"schemaType", b"span_kind", b"traceId", b"trace_id", b"call_type"),

@@ -33,12 +33,13 @@ _LASTED = {"duration": 1e6, "durationms": 1e3}
 
 _KEY = regex.compile(rb'"(?:gen_ai|llm)\.[a-z_.0-9]{3,60}"\s*:|"key"\s*:\s*"(?:gen_ai|llm)\.|\\"(?:llm|gen_ai)\\"')
 _PREFIXES = ("gen_ai.", "llm.")
+_MARKS = (b"gen_ai.", b"llm.", b'\\"llm\\"')
 _MOST_VALUES = 200_000
 
 
 def sniff(head: bytes) -> float:
     """Spans, or log entries with GenAI events; less certain for attributes of a model call anywhere in JSON."""
-    if b"gen_ai" not in head and b"llm" not in head:
+    if not any(mark in head for mark in _MARKS):
         return 0.0
     if claimed := _log_stores.claims(head, "span_records"):
         return claimed
