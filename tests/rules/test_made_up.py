@@ -54,6 +54,7 @@ def test_who_calls_again_makes_nothing_up(found):
 WRITTEN = [
     ("a template's tags", "I look.\n<tool_response>{}</tool_response>\nIt is 21.", 1),
     ("an agent's word", "Action: weather\nObservation: 21\nIt is 21.", 1),
+    ("the name of what Gemini reads", "tools_output: It is 21.", 1),
     ("in a code block", "```\n<tool_response>\n```", 0),
     ("between backticks", "Results stand in `<tool_response>` tags.", 0),
     ("in a sentence", "My observation: it is warm.", 0),

@@ -31,9 +31,10 @@ MOST_NAMED = 3
 
 _RESULT = regex.compile(
     r"<(?:\|)?(?:tool_response|tool_result|tool_output|function_results?|function_response|observation)s?(?:\|)?>"
-    r"|<｜tool▁outputs?▁begin｜>|(?m:^Observation:)"
+    r"|<｜tool▁outputs?▁begin｜>|(?m:^Observation:)|^\s*tools?(?:_| underscore )outputs?\b"
 )
-"""Markup in which chat templates and agents pass a tool result: only clients write it."""
+"""Markup in which chat templates and agents pass a tool result: only clients write it. Gemini Live reads out the name
+of its own (python-genai issue 789, livekit agents issue 2174)."""
 
 _FENCE = regex.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
 _TICKS = regex.compile(r"`+")
