@@ -37,7 +37,7 @@ def test_rows_come_piece_by_piece() -> None:
     assert made.row(0) is rows[0]
     made.update(rows)
     assert made.is_done
-    assert made.tally() == "1 error in 1 of 3 exchanges"
+    assert made.tally() == "1 error · in 1 of 3 exchanges"
     assert list(made.found.numbers_of(2)) == [0]
     assert list(made.found.numbers_of(0)) == []
 
@@ -73,7 +73,7 @@ def test_damage_and_what_is_not_judged_stand_beside_the_findings() -> None:
     made = SessionState()
     made.list("x", session.summaries(), ("page 3 is torn",))
     made.update(Inspector(session).run().rows)
-    assert made.tally() == "1 error in 1 of 3 exchanges, 1 damaged place"
+    assert made.tally() == "1 error · in 1 of 3 exchanges, 1 damaged place"
 
 
 def test_trouble_is_the_verdict() -> None:

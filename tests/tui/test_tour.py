@@ -67,5 +67,5 @@ def test_every_step_fits_and_names_its_key(width: int) -> None:
         lines = tour.lines(width)
         text = " ".join(" ".join("".join(span.text for span in line) for line in lines).split())
         assert f"Tour {number + 1} of 10" in text
-        assert f" · press {keys.table()[step.key].show}: " in text and text.endswith(" · q: back")
+        assert f": press {keys.table()[step.key].show} · " in text and text.endswith(" · q: back")
         assert all(sum(len(span.text) for span in line) <= width for line in lines)

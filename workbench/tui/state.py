@@ -210,7 +210,7 @@ class SessionState:
             return f"{findings.tally(self.findings) or 'none'} {branches}"
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
-            where = f" in {exchanges:,} of {self.total:,} exchanges" if self.total > 1 else ""
+            where = f" · in {exchanges:,} of {self.total:,} exchanges" if self.total > 1 else ""
             return ", ".join((findings.tally(self.findings) + where, *self._gaps()))
         return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
 

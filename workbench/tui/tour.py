@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar
-from workbench.views import Line, Span, line, plain, wrap
+from workbench.views import Line, mark_matches, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -135,11 +136,10 @@ class Tour:
             return wrap(END, width, "strong", indent=1, most=MOST_LINES)
         step = STEPS[self.step]
         row = self.app.keymap.row(keys.table()[step.key])
-        head = f"Tour {self.step + 1} of {len(STEPS)} · press "
-        words = f"{head}{row.show}: {step.words} · {self._way_out()}"
-        first, *others = wrap(words, width, indent=1, most=MOST_LINES)
-        rest = plain(first)[len(head) + len(row.show) + 1 :]
-        return [line(f" {head}", Span(row.show, "accent strong"), rest), *others]
+        head, press = f"Tour {self.step + 1} of {len(STEPS)} · ", f"press {row.show}"
+        words = f"{head}{step.words}: {press} · {self._way_out()}"
+        mark = re.compile(re.escape(row.show) + r"(?= ·)")
+        return [mark_matches(each, mark, "accent strong") for each in wrap(words, width, indent=1, most=MOST_LINES)]
 
     def _way_out(self) -> str:
         """Key that leaves the screen, and the tour if it is the first one."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         plain,
         strip_ends,
         whole_facts,
+        whole_tail,
         wrap,
     )
     from workbench.views.parts import part_text, preview
@@ -152,6 +153,7 @@ __all__ = [
     "story_line",
     "strip_ends",
     "whole_facts",
+    "whole_tail",
     "words",
     "wrap",
 ]

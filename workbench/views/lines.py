@@ -82,7 +82,7 @@ MOST_EMPTY = 30
 """Columns at the end of a line that are left empty rather than a fact is cut, at most."""
 
 
-def whole_facts(of: Line, width: int) -> Line:
+def whole_facts(of: Line, width: int, most_empty: int = MOST_EMPTY) -> Line:
     """A line of facts, without its last ones if not all fit: a fact is not cut in its middle.
 
     Facts are separated by `` · `` or two spaces. A fact that would leave much of the line empty is cut when painted.
@@ -94,9 +94,27 @@ def whole_facts(of: Line, width: int) -> Line:
         return of
     text = visible(text)[: width - 1]
     end = max(text.rfind(" · "), text.rfind("  "))
-    if end < max(width // 2, width - MOST_EMPTY):
+    if end < max(width // 2, width - most_empty):
         return of
     return (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
+
+
+MOST_UNUSED = 16
+"""Columns at the end of a row of a list that are left empty rather than a fact is cut, at most."""
+
+
+LONG = 4
+"""Widths of a row from which on what it holds is a text, cut wherever the row ends."""
+
+
+def whole_tail(of: Line, width: int) -> Line:
+    """A row of a list: what follows its columns without its last facts, if not all fit."""
+    start = next((n for n in range(len(of), 0, -1) if of[n - 1].width), 0)
+    room = width - line_columns(of[:start])
+    is_long = sum(len(span.text) for span in of[start:]) > LONG * width  # text, not facts
+    if room <= MOST_UNUSED or is_long or line_columns(of[start:]) <= room:
+        return of
+    return (*of[:start], *whole_facts(of[start:], room, MOST_UNUSED))
 
 
 def strip_ends(of: Line) -> Line:
@@ -226,6 +244,10 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
     return lines
 
 
+SIGN = "! "
+"""A sign in front of a line, below which nothing continues."""
+
+
 def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     """A line that is too long as several: what follows its columns is broken, and continues below its beginning.
 
@@ -233,6 +255,8 @@ def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     """
     start = next((n for n in range(len(of), 0, -1) if of[n - 1].width), 0)
     start = start or next((n for n, span in enumerate(of, 1) if span.text.endswith("  ") and span.text.strip()), 0)
+    if not start and len(of) > 1 and len(of[0].text) == len(SIGN) and of[0].text.endswith(" "):
+        start = 1
     while start < len(of) and of[start].text.isspace():
         start += 1
     indent, rest = line_columns(of[:start]), of[start:]

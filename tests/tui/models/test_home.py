@@ -7,7 +7,7 @@ import pytest
 from workbench.library.home_sections import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Section, SessionItem
 from workbench.library.session_summary import SessionSummary
 from workbench.tui.models import home
-from workbench.views.lines import plain
+from workbench.views.lines import column_text, plain
 
 ITEM = SessionItem(Path("/x/demo.jsonl"), FOUND, "demo", "Claude Code", 1000.0)
 BROKEN = SessionSummary(
@@ -35,10 +35,15 @@ def test_columns_stand_one_below_the_other(width: int, story: SessionSummary | N
         assert columns == width
 
 
+@pytest.mark.parametrize(("width", "shown"), [(62, []), (64, ["1,234"]), (78, ["anthropic  ", "1,234"])])
+def test_a_row_with_room_beside_its_name_has_more_facts(width: int, shown: list[str]) -> None:
+    row = column_text(home.item_line(ITEM, BROKEN, width, 1000.0, longest=20))
+    assert [fact for fact in ("anthropic  ", "sonnet", "1,234") if fact in row] == shown
+
+
 def test_below_it_stands_the_rest() -> None:
     body = [plain(line).strip() for line in home.item_body(ITEM, BROKEN, 76, "~/demo.jsonl")]
-    facts = "Claude Code · anthropic · sonnet · 1,234 exchanges"
-    assert body == ["exchange 3: no result", "a story", facts, "~/demo.jsonl"]
+    assert body == ["exchange 3: no result", "a story", "anthropic · sonnet", "~/demo.jsonl"]
     assert [plain(line).strip() for line in home.item_body(ITEM, None, 76, "~/demo.jsonl")] == ["~/demo.jsonl"]
 
 
@@ -46,7 +51,7 @@ def test_a_wide_list_shows_the_story_of_every_session_and_says_nothing_twice() -
     assert home.item_body(ITEM, BROKEN, 120, "", is_here=False) == []
     below = home.item_body(ITEM, BROKEN, 150, "", is_here=False)
     assert [plain(line).strip() for line in below] == [BROKEN.text]
-    wide = [plain(line).strip() for line in home.item_body(ITEM, BROKEN, 230, "", is_here=False, is_cut=False)]
+    wide = [plain(line).strip() for line in home.item_body(ITEM, BROKEN, 230, "", is_here=False)]
     assert BROKEN.text not in wide
     assert wide == [line.replace("\n", " · ") for line in [BROKEN.about] if line]
 

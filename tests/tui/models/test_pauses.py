@@ -42,7 +42,7 @@ def test_how_long_the_client_still_waits(ends: float | None, said: str, short: s
 def test_the_header_names_the_one_to_decide_first() -> None:
     late, soon = held(1), held(2, times_out_at=130.0)
     line = plain(pauses.banner([late, soon], 4, "P", 112.0))
-    assert line == " ‖ request 4 paused 12 s (1 of 2) · ! client timeout in 18 s · P: decide · closure.missing-result"
+    assert line == " ‖ request 4 paused 12 s (1 of 2) · closure.missing-result · ! client timeout in 18 s · P: decide"
     assert pauses.first_to_decide([late, soon]) is soon
 
 

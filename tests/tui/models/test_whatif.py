@@ -25,7 +25,7 @@ def outcome(verdict: Verdict, status: int = 200, text: str = "") -> VariantOutco
     [
         (False, (" ", "not sent", "muted")),
         (True, ("…", "sending", "muted")),
-        (outcome(Verdict.ACCEPTS), ("✓", "200 0.5 s", "ok")),
+        (outcome(Verdict.ACCEPTS), ("✓", "200", "ok")),
         (outcome(Verdict.REFUSES, 400, "no \x1b[2J"), ("✗", "400 no \x1b[2J", "error")),
         (
             outcome(Verdict.UNKNOWN, 0, "sim:t0 does not support gemini; supported: one"),

@@ -9,9 +9,8 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench import protocols
-from workbench.convert import Loss
 from workbench.safetext import cells
-from workbench.tui.models.conversion import choices, loss_body
+from workbench.tui.models.conversion import choices
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
@@ -169,11 +168,3 @@ async def test_a_loss_and_its_place_stand_apart() -> None:
     async with showing(samples.example(THINKING), exchange=1) as driver:
         await to(driver, await converted(driver), "openai-chat")
         assert "! the thinking switch ('adaptive')  /thinking/type" in driver.text
-
-
-@pytest.mark.parametrize("width", [40, 200])
-def test_a_loss_whose_line_is_cut_says_everything_below_it(width: int) -> None:
-    loss = Loss("/messages/12/content/3/source/media_type/very/long", "an image in a result", "removed")
-    body = [plain(row) for row in loss_body(loss, width)]
-    assert ("".join(body).replace(" ", "").startswith(loss.pointer)) == (width == 40)
-    assert body[-1].strip() == "removed"

@@ -176,7 +176,7 @@ async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
     async with showing(session) as driver:
         await driver.shows(0)
         assert "request 1–2" in driver.text  # one break, and how long it lasts
-        assert "1 error, 1 info in 1 of 2 exchanges" in driver.text
+        assert "1 error, 1 info · in 1 of 2 exchanges" in driver.text
         await driver.press("]")
         assert "no further break" in driver.text
         await driver.press("J")

@@ -46,7 +46,7 @@ def scalar_change(old: JsonValue, new: JsonValue) -> How:
     """Classify the change of two values that are not both texts."""
     if isinstance(old, int | float) and isinstance(new, int | float) and not isinstance(old, bool):
         is_lost = abs(old) > _SMALL and not isinstance(new, bool) and float(old) == float(new)
-        return DamageKind.VALUE_CHANGED, "digits of a number were lost" if is_lost else ""
+        return DamageKind.VALUE_CHANGED, "digits of a number were lost" if is_lost else f"{old} became {new}"
     a, b = kind_of(old), kind_of(new)
     return DamageKind.VALUE_CHANGED, f"{a} became {b}" if a != b else ""
 

@@ -19,7 +19,7 @@ def other_adapters(subject: VariedRequest) -> Iterable[RequestVariant]:
     """The request in every other protocol; it is tried if the target supports that protocol."""
     for protocol in protocols.protocols():
         if protocol != subject.adapter.name:
-            yield RequestVariant(f"adapter={protocol}", f"converted to {protocol}", subject.http, protocol)
+            yield RequestVariant(f"adapter={protocol}", f"sent as {protocol}", subject.http, protocol)
 
 
 VARIANTS = (stream_toggled, other_adapters)

@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import align, common, compare
-from workbench.diff.damage import damage_words
+from workbench.diff.damage import DamageKind, damage_words
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
 from workbench.tui.models.diff import RangeRows, one_below_the_other, range_rows
@@ -203,12 +203,14 @@ def _only(turn: ComparedTurn, pairing: Pairing) -> str:
 def damage_line(damage: Damage) -> Line:
     """One kind of change in one line."""
     sign, style = ("=", "info") if damage.is_same_meaning else ("≠", "warning")
-    many = f", {damage.places:,} places" if damage.places > 1 else ""
+    is_whole = damage.kind is DamageKind.ERROR_REWRITTEN  # nothing of one body corresponds to the other's
+    many = f", {damage.places:,} places" if damage.places > 1 and not is_whole else ""
+    where = "" if is_whole else damage.at or damage.was
     return line(
         Span(f"{sign} ", style),
         Span(f"{SIDES[damage.side]} ", "role", 9),
         Span(f"{damage_words(damage.kind)}{many}", style),
-        Span(f"  {damage.at or damage.was or 'the whole'}", "muted"),
+        Span(f"  {where or 'the whole body'}", "muted"),
     )
 
 
@@ -243,15 +245,11 @@ def damages_title(turn: ComparedTurn | None) -> Line:
     """Number of differences, and how many of them change the meaning."""
     damages = turn.damages if turn else ()
     meaningful = sum(not damage.is_same_meaning for damage in damages)
-    number = f" · {len(damages):,}" if turn and meaningful < len(damages) else ""
+    number = f" · {len(damages):,}" if meaningful < len(damages) else ""
     return line(
         " Differences",
         number,
-        f" · {meaningful:,} change the meaning"
-        if meaningful > 1
-        else f" · {meaningful} changes the meaning"
-        if meaningful
-        else "",
+        f" · {meaningful:,} in meaning" if meaningful else "",
     )
 
 
@@ -297,6 +295,8 @@ def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -
             yield ComparedRow(RESPONSE, row, at="/status" if row.kind == "status" else "")
     if before.events and after.events:
         yield from _events(before, after)
+    elif (old.status >= 400) != (new.status >= 400):
+        yield _whole(RESPONSE, before.response_text, after.response_text)
     else:
         yield from _ranges(RESPONSE, before.response_text, after.response_text)
 
@@ -317,6 +317,13 @@ def _ranges(side: str, before: bytes, after: bytes) -> Iterator[ComparedRow]:
         note = f"{where or 'the whole'} · {old:,} → {new:,} bytes"
         row = AnswerRow("bytes", ContentText(""), ContentText(""), note)
         yield ComparedRow(side, row, hunk.before, hunk.after, bodies=(before, after))
+
+
+def _whole(side: str, before: bytes, after: bytes) -> ComparedRow:
+    """Two bodies that have nothing in common, such as a message and an error."""
+    note = f"the whole body · {len(before):,} → {len(after):,} bytes"
+    row = AnswerRow("bytes", ContentText(""), ContentText(""), note)
+    return ComparedRow(side, row, (0, len(before)), (0, len(after)), bodies=(before, after))
 
 
 def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[ComparedRow]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
-from workbench.views import Line, Span, count, line, loss_line, plain, size, wrap
+from workbench.views import Line, Span, count, line, size
 
 if TYPE_CHECKING:
-    from workbench.convert import Conversion, Loss
+    from workbench.convert import Conversion
 
 
 class ConversionView(NamedTuple):
@@ -48,6 +47,12 @@ def headline(view: ConversionView) -> Line:
     )
 
 
+def source_title(view: ConversionView, *, has_other: bool = False) -> Line:
+    """Title of the original. ``has_other``: the converted body has no room beside it, and comes by a key."""
+    other = Span(f"· tab: {view.converted.protocol} " if has_other else "", "muted")
+    return line(f" {view.source}, original ", other)
+
+
 def target_title(view: ConversionView, *, has_other: bool = False) -> Line:
     """Title of the converted body. ``has_other``: the original has no room beside it, and comes by a key."""
     converted = view.converted
@@ -78,22 +83,20 @@ def file_name(view: ConversionView) -> str:
 
 
 def choices(targets: tuple[str, ...], current: str, width: int) -> Line:
-    """The protocols, the chosen one marked and visible."""
-    at = targets.index(current)
-    first = 0
-    while first < at and sum(len(name) + 2 for name in targets[first : at + 1]) > width - 4:
+    """The protocols that fit in one row, the chosen one marked and visible; with its number if not all fit."""
+    at, first, last = targets.index(current), 0, len(targets)
+    is_whole = _columns(targets) <= width
+    number = "" if is_whole else f"{at + 1} of {len(targets)} "
+    while first < at and _columns(targets[first : at + 1]) + len(number) > width:
         first += 1
-    spans = [Span(" …" if first else " ", "muted")]
-    for name in targets[first:]:
+    while last > at + 1 and _columns(targets[first:last]) + len(number) > width:
+        last -= 1
+    spans = [Span(f" {number}", "muted")]
+    for name in targets[first:last]:
         is_chosen = name == current
         spans += [Span(f"▸{name}" if is_chosen else f" {name}", "tab strong" if is_chosen else "muted"), Span(" ")]
     return tuple(spans)
 
 
-def loss_body(loss: Loss, width: int) -> list[Line]:
-    """Replacement of a loss; before it the text of its line if that line is cut."""
-    lines = wrap(loss.instead, width, "info", indent=2, most=8)
-    if cells(plain(loss_line(loss))) <= width:
-        return lines
-    what = wrap(loss.what, width, "strong", indent=2, most=8) if cells(loss.what) + 2 > width else []
-    return [*what, *wrap(loss.pointer, width, "muted", indent=2, most=8), *lines]
+def _columns(names: tuple[str, ...]) -> int:
+    return 1 + sum(len(name) + 2 for name in names)

@@ -95,7 +95,7 @@ def _notes(result: ExportResult, width: int) -> Iterator[Line]:
 def _text(data: bytes, width: int) -> list[Line]:
     if b"\0" in data[:4096]:
         return [line(Span("  (no text)", "muted"))]
-    return laid_out(data, width - 1, MOST_LINES)
+    return laid_out(data, width - 1, MOST_LINES, is_source=True)
 
 
 def trouble_lines(what: str, hint: str, width: int) -> list[Line]:

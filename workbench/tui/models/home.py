@@ -21,7 +21,8 @@ LEAST = 56
 """Columns below which a session has one line for its name, and only the sign of its verdict."""
 _VERDICT = 27
 _AGE = 8
-_NUMBER = 9
+_NUMBER, _FEW_NUMBER = 9, 6
+_LEAST_ORIGIN = 8
 _CLIENT, _ORIGIN = 24, 33
 _MOST_LINES, _MOST_SHORT = 6, 3
 
@@ -105,25 +106,30 @@ def item_line(
     )
     if width < LEAST:
         return line(Span(f"{sign.text[1:2]} ", sign.style), _name(item, width - 2))
+    exchanges = f"{story.exchanges:,} ex" if story and story.exchanges is not None else ""
     if width < ROOMY:
-        return line(_name(item, room), when, sign)
-    origin = (story and story.origin) or ""
+        rest = room - longest - 2 - _FEW_NUMBER
+        if rest < 0:
+            return line(_name(item, room), when, sign)
+        number = Span(exchanges if len(exchanges) < _FEW_NUMBER else exchanges.removesuffix(" ex"), "", -_FEW_NUMBER)
+        who = Span(f" {_origin(story, rest - 1)}", "muted", rest) if rest else Span("")
+        return line(_name(item, longest + 2), who, when, number, sign)
     client = () if width < HUGE else (Span(_client(item, story), "", _CLIENT), Span(" "))
-    who = origin if client else " · ".join(words for words in (item.client, origin) if words)
-    number = Span(f"{story.exchanges:,} ex" if story and story.exchanges is not None else "", "", -_NUMBER)
     rest = room - _NUMBER
     name = min(longest + 2, rest * 55 // 100 if width < WIDE else width // 4)
+    columns = _ORIGIN if width >= WIDE else rest - name - 1
+    origin = _origin(story, columns)
+    who = Span(origin if client else " · ".join(words for words in (item.client, origin) if words), "muted", columns)
     sentence = (Span(" "), Span(story.text, "muted")) if story and width >= HUGE else ()
-    return line(
-        _name(item, name),
-        when,
-        " ",
-        *client,
-        Span(who, "muted", _ORIGIN if width >= WIDE else rest - name - 1),
-        number,
-        sign,
-        *sentence,
-    )
+    return line(_name(item, name), when, " ", *client, who, Span(exchanges, "", -_NUMBER), sign, *sentence)
+
+
+def _origin(story: SessionSummary | None, width: int) -> str:
+    """Provider and model of a session, without the model if both do not fit."""
+    origin = (story and story.origin) or ""
+    if cells(visible(origin)) > width:
+        origin = origin.partition(" · ")[0]
+    return origin if cells(visible(origin)) <= max(width, _LEAST_ORIGIN) and width >= _LEAST_ORIGIN else ""
 
 
 def item_body(
@@ -133,14 +139,12 @@ def item_body(
     where: str,
     *,
     is_here: bool = True,
-    is_cut: bool = True,
     is_short: bool = False,
 ) -> list[Line]:
     """Further lines of a session: its first break, its story, its facts, and its path, without what its row shows.
 
     Args:
         is_here: the cursor is on the session; if not, its first break is enough, or its story if its row has that.
-        is_cut: the row has no room for all of the break.
         is_short: there are few rows: the break alone, or of a session without one the first line of its story.
     """
     if not is_here and width < WIDE:
@@ -160,19 +164,19 @@ def item_body(
         about = about.partition("\n")[0]
     elif width >= HUGE:
         about = about.replace("\n", " · ")
-    lines = (
-        wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
-        if is_here and (is_cut or width < HUGE)
-        else []
-    )
-    for text in (about, _facts(item, story) if is_here and width < HUGE else "", where):
+    lines = wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES) if is_here and width < HUGE else []
+    facts = _facts(item, story, width) if is_here and width < HUGE else ""
+    is_one = about and facts and width >= ROOMY
+    for text in (f"{about} · {facts}" if is_one else about, "" if is_one else facts, where):
         lines += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
     return lines
 
 
-def _facts(item: SessionItem, story: SessionSummary) -> str:
-    number = count(story.exchanges, "exchange") if story.exchanges is not None else ""
-    return " · ".join(f for f in (_client(item, story), story.origin, number) if f)
+def _facts(item: SessionItem, story: SessionSummary, width: int) -> str:
+    """What the row of a session has no room for."""
+    number = count(story.exchanges, "exchange") if story.exchanges is not None and width < LEAST else ""
+    origin = story.origin if width < ROOMY else ""
+    return " · ".join(f for f in (_client(item, story) if not item.client else "", origin, number) if f)
 
 
 def held_lines(paused_sides: Sequence[PausedSide], width: int, now: float) -> list[Line]:

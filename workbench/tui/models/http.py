@@ -162,7 +162,8 @@ def _session(exchange_view: ExchangeView) -> Iterator[HttpRow]:
 def _exchange(exchange: Exchange) -> Iterator[HttpRow]:
     request, response = exchange.request, exchange.response
     if request:
-        yield HttpRow(request.method or "(no method)", request.url, "strong", REQUEST, request.http_version)
+        version = "" if response and response.http_version == request.http_version else request.http_version
+        yield HttpRow(request.method or "(no method)", request.url, "strong", REQUEST, version)
     if response:
         style = "error" if response.status >= 400 else "ok"
         status = f"{response.status or 'no status'} {response.reason}".rstrip()

@@ -12,6 +12,7 @@ from workbench.tui.models.outline import OutlineNode
 from workbench.tui.models.pane_content import Items, PaneContent
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, count, line, preview, wrap
+from workbench.wire import dumps
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
@@ -56,6 +57,16 @@ class IrContent(PaneContent):
         return frozenset(() if lights.node is None else (lights.node,)), lights.nodes
 
 
+def _frame_text(node: OutlineNode) -> str:
+    """What a message of a connection adds: its delta, else its fields without its type and ids."""
+    value = node.part.value if isinstance(node.part, Opaque) else None
+    if not isinstance(value, dict) or "type" not in value:
+        return node.text
+    fields = {name: field for name, field in value.items() if name != "type" and not name.endswith(("_id", "_index"))}
+    delta = fields.get("delta")
+    return delta if isinstance(delta, str) else dumps(fields).decode("utf-8", "replace") if fields else ""
+
+
 def node_line(node: OutlineNode, severity: Severity | None = None) -> Line:
     """The line of a node; ``severity`` of the worst finding on it."""
     glyph, style = _glyph(node)
@@ -71,7 +82,7 @@ def node_line(node: OutlineNode, severity: Severity | None = None) -> Line:
         case "frame":
             arrow = ">" if node.side == REQUEST else "<"
             kind = node.part.type if isinstance(node.part, Opaque) else ""
-            return line(Span(f"{arrow} ", "muted"), Span(f"{kind}  ", "role"), *preview(node.text))
+            return line(Span(f"{arrow} ", "muted"), Span(f"{kind}  ", "role"), *preview(_frame_text(node)))
         case "missing":
             return line(margin, Span("✗ ", "error"), Span("reasoning", "error", _WORD), Span("  missing", "error"))
         case "problem":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.tui.probing import ColumnRun, LabColumn
     from workbench.wire import Exchange
 
-NAME, NARROW_NAME = 22, 18
+NAME, NARROW_NAME = 19, 18
 """Columns of a probe's mark and name, and in a narrow list."""
 
 CELL = 22
@@ -179,9 +179,8 @@ def verdict_lines(
     evidence = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange saved"
     lines += labelled_lines("kept", f"{evidence} · {when}", width, "muted")
     lines += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
-    for n, (name, value) in enumerate(result.facts.items()):
-        lines += labelled_lines("" if n else "learned", f"{name}: {fact_words(value)}", width)
-    return lines
+    learned = " · ".join(f"{name}: {fact_words(value)}" for name, value in result.facts.items())
+    return lines + labelled_lines("learned", learned, width)
 
 
 def _exchange_line(exchange: Exchange, number: int) -> Line:
@@ -214,9 +213,9 @@ def _profile_head(column: LabColumn, now: float, width: int) -> Iterator[Line]:
     stale = "" if profile or last is None else last.why_stale(now)
     if stale:
         yield from wrap(f"! stale: {stale}", width, "warning")
-    heads = [Span("now", "muted", _side(width, profile, last) + 1)] if profile else []
-    heads += [Span(f"last {ago(now - last.verified_at)}", "muted")] if last else []
-    yield line(Span("", "", FACT + 2), *heads)
+    if last is not None:
+        heads = [Span("now", "muted", _side(width, profile, last) + 1)] if profile else []
+        yield line(Span("", "", FACT + 2), *heads, Span(f"last {ago(now - last.verified_at)}", "muted"))
 
 
 def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, width: int) -> Iterator[Line]:

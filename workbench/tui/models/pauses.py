@@ -168,11 +168,11 @@ def banner(paused_sides: Collection[PausedSide], number: int | None, key: str, n
     more = f" (1 of {len(paused_sides)})" if len(paused_sides) > 1 else ""
     return line(
         Span(f" {SIGN} {paused_name(first, number)} paused {clock(now - first.since)}{more}", "warning strong"),
-        Span(" · ", "muted"),
+        Span(f" · {clip(first.why, 40)} · ", "muted"),
         patience(first, now),
         Span(" · ", "muted"),
         Span(key, "accent strong"),
-        Span(f": decide · {clip(first.why, 40)}", "muted"),
+        Span(": decide", "muted"),
     )
 
 

@@ -123,15 +123,19 @@ class Rows(RowTable):
         width: columns a row may take.
         is_json: True to lay it out as JSON; False to wrap its lines only.
         is_whole: True to show opaque strings in full; else each is in one row, by its beginning and its length.
+        is_source: True for a program, in which an escaped line end does not end a row.
 
     Attributes:
         folds: byte ranges of the hidden parts of opaque strings, sorted.
     """
 
-    def __init__(self, body: bytes, width: int, *, is_json: bool, is_whole: bool = False) -> None:
+    def __init__(
+        self, body: bytes, width: int, *, is_json: bool, is_whole: bool = False, is_source: bool = False
+    ) -> None:
         super().__init__(body, width)
         self.is_json = is_json
         self.is_whole = is_whole
+        self.is_source = is_source
         self.folds: list[Range] = []
 
     @property
@@ -235,7 +239,7 @@ class Rows(RowTable):
     def _cut(self, start: int, end: int, room: int) -> int:
         """End of the row that begins at ``start``: an escaped line end, else a gap, else the full width."""
         limit = self._reach(start, end, room)
-        line_end = self.body.find(b"\\n", start, limit)
+        line_end = -1 if self.is_source else self.body.find(b"\\n", start, limit)
         if line_end >= 0 and (limit < end or self.body[line_end + 2 : end].strip(_CLOSING)):
             return line_end + 2
         if limit >= end:
@@ -396,9 +400,9 @@ class LaidOut(Rows):
         return row + 1 < len(self) and bool(self.flags[row + 1] & IN_STRING)
 
 
-def laid_out(body: bytes, width: int, most: int) -> list[Line]:
-    """The first rows of a body, wrapped; JSON is laid out."""
-    rows = LaidOut(body, max(16, width), is_json=is_json(body))
+def laid_out(body: bytes, width: int, most: int, *, is_source: bool = False) -> list[Line]:
+    """The first rows of a body, wrapped; JSON is laid out. ``is_source``: if it is not JSON, it is a program."""
+    rows = LaidOut(body, max(16, width), is_json=is_json(body), is_source=is_source)
     is_whole = rows.extend(most + 1)
     lines = [rows.line(row, ()) for row in range(min(most, len(rows)))]
     return lines if is_whole and len(rows) <= most else [*lines, (Span("… more lines", "muted"),)]

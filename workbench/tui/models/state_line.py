@@ -10,6 +10,7 @@ from workbench.chain import CallState, ReplayOutcome
 from workbench.contracts import Severity
 from workbench.safetext import cells
 from workbench.views import SEVERITY_GLYPH, Line, Span, closure_summary, count, reasoning_summary
+from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
     from workbench.chain import Closure, Ledger
@@ -102,6 +103,8 @@ def _is_of_tools(row: InspectedExchange) -> bool:
 
 
 def _verdict(row: InspectedExchange) -> StatePart:
+    if row.summary.kind is ExchangeKind.WEBSOCKET and row.protocol is None:
+        return StatePart("· a connection, its exchanges follow", "muted", "· connection")
     if not row.is_judged:
         return StatePart("? not decoded", "warning", "? not decoded")
     whose = "tool server" if _is_of_tools(row) else row.provider or "no contract"

@@ -109,8 +109,6 @@ def _request_lines(number: int, sent_request: SentRequest, width: int) -> Iterat
 
 def _next(state: SampleState, width: int) -> Iterator[Line]:
     yield ()
-    assert state.ask
-    yield line(Span("next  ", "accent strong"), Span(state.ask.title, "strong"))
     if state.is_changed:
         yield from wrap("~ edited by you · u: undo", width, "warning", indent=3)
     if state.why:

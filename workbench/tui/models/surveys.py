@@ -167,13 +167,17 @@ def name_room(places: Sequence[FailurePlace], root: str, width: int) -> int:
     return min(max(width // 2, 12), max((cells(_name(place, root)) for place in places), default=0))
 
 
+_FINDINGS = 15
+"""Columns for the number of findings at a place."""
+
+
 def place_line(place: FailurePlace, root: str, room: int, width: int) -> Line:
     """An object in one line, which may be longer than the screen: its name below the root, and where it fails."""
     name = _name(place, root)
     return line(
         Span(f" exchange {place.exchange + 1:,}", "muted", 14),
         Span(clip_start(name, room).ljust(room) if width >= ROOMY else name),
-        Span(f"  {count(place.findings, 'finding')}  "),
+        Span(f"  {count(place.findings, 'finding')}".ljust(_FINDINGS)),
         Span(visible(place.path), "muted"),
     )
 

@@ -10,7 +10,7 @@ from workbench.protocols.mcp import STDIO, server_of
 from workbench.safetext import cells, clip, visible
 from workbench.tui.models import change_notes, pauses
 from workbench.tui.models.signs import PROVISIONAL
-from workbench.views import Line, Span, count, duration, join_lines, line, size
+from workbench.views import Line, Span, count, duration, join_lines, line, line_columns, size
 from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
@@ -94,10 +94,18 @@ def row_line(
         *((Span(clip(summary.hop, hop) or "–", "role", hop), " ") if hop else ()),
     )
     is_roomy = width >= _ROOMY
-    verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried, is_paused=pauses.PAUSED in noted)
     provisional = line(Span(PROVISIONAL, "warning")) if is_provisional else ()
-    marks = [verdict, provisional, noted, *facts]
-    return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
+
+    def form(*, has_names: bool) -> Line:
+        verdict, *facts = _marks(summary, row, is_roomy, has_names, carried=carried, is_paused=pauses.PAUSED in noted)
+        return (*head, *join_lines((verdict, provisional, noted, *facts), Span("  " if is_roomy else " ")))
+
+    named = form(has_names=True)
+    return named if is_roomy or line_columns(named) <= width else form(has_names=False)
+
+
+def _no_model(summary: Summary) -> str:
+    return "connection" if summary.kind is ExchangeKind.WEBSOCKET else "no model exchange"
 
 
 def tool_words(summary: Summary) -> str:
@@ -112,8 +120,9 @@ def tool_words(summary: Summary) -> str:
 
 
 def _marks(
-    summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, carried: int, is_paused: bool
+    summary: Summary, row: InspectedExchange | None, is_roomy: bool, has_names: bool, *, carried: int, is_paused: bool
 ) -> list[Line]:
+    """What is known of an exchange; ``has_names``: its calls by their tools."""
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row, carried)]
@@ -127,7 +136,7 @@ def _marks(
     if row.problems and not is_damaged:
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:
-        what = tool_words(summary) or f"{summary.method} {_path(summary.url)}".strip() or "no model exchange"
+        what = tool_words(summary) or f"{summary.method} {_path(summary.url)}".strip() or _no_model(summary)
         marks.append(line(Span(what, "muted")))
     if summary.branch:
         marks.append(line(Span(f"└ {summary.branch}" if is_roomy else "└", "accent")))
@@ -135,7 +144,7 @@ def _marks(
         marks.append(line(Span(f"~ {count(changes, 'change')}" if is_roomy else f"~{changes}", "info")))
     if row.calls:
         named = ", ".join(row.calls[:3]) + (" …" if len(row.calls) > 3 else "")
-        marks.append(line(Span(f"◆ {named if is_roomy else count(len(row.calls), 'call')}", "call")))
+        marks.append(line(Span(f"◆ {named if has_names else count(len(row.calls), 'call')}", "call")))
     if row.has_reasoning:
         marks.append(line(Span("∴ reasoning", "reasoning")))
     if row.protocol and is_roomy:

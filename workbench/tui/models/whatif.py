@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
 NAME, NARROW_NAME, TITLE = 27, 19, 40
-"""Columns of a variant's name, and in a narrow list; those of its title, in a list that has room for it."""
+"""Columns of a variant's name or of its title, and in a narrow list; those of its title in a wide one."""
 
 LEAST_TITLED = 140
-"""Columns of a list that shows the titles of variants."""
+"""Columns of a list that shows both, the title of a variant and its name."""
 
 LEAST_CELL, MOST_CELL = 18, 60
 """Columns of an outcome, at least and at most."""
@@ -71,8 +71,10 @@ class VariantRows:
 
 
 def name_width(width: int) -> int:
-    """Columns of a variant's name and title; a narrow list shows the name only, in fewer columns."""
-    return NAME + TITLE * (width >= LEAST_TITLED) if width >= ROOMY else NARROW_NAME
+    """Columns of a variant's title and name; a list that is not wide shows the title only."""
+    if width >= LEAST_TITLED:
+        return NAME + TITLE
+    return max(NAME, min(TITLE, width * 2 // 5)) if width >= ROOMY else NARROW_NAME
 
 
 def room(width: int) -> int:
@@ -122,8 +124,9 @@ def row(
 
 def _name(variant: RequestVariant, style: str, width: int) -> Line:
     if width < LEAST_TITLED:
-        return line(Span(variant.name, style, name_width(width) - 1))
-    return line(Span(variant.name, style, NAME), Span(clip(variant.title, TITLE - 2), "muted", TITLE - 1))
+        columns = name_width(width) - 1
+        return line(Span(clip(variant.title, columns), style, columns))
+    return line(Span(clip(variant.title, TITLE - 2), style, TITLE), Span(variant.name, "muted", NAME - 1))
 
 
 def folded_line(number: int) -> Line:
@@ -157,9 +160,10 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     if outcome.exchange is None:
         return "·", outcome.text.removeprefix(f"{outcome.target.name} ").partition("; ")[0], "muted"
     sign, style = REQUEST_SIGNS[outcome.verdict.value]
-    took = duration(outcome.exchange.duration)
-    rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
-    text = rule or (_first_clause(outcome.text) if outcome.verdict.value != "accepts" else took)
+    took = "" if outcome.target.is_simulator else duration(outcome.exchange.duration)
+    if outcome.verdict.value != "accepts" and outcome.finding:
+        return sign, outcome.finding.rule, style
+    text = took if outcome.verdict.value == "accepts" else _first_clause(outcome.text)
     return sign, " ".join(f for f in (str(outcome.status or ""), text) if f), style
 
 

@@ -38,7 +38,6 @@ def heading(words: str) -> Point:
 class PointsPane(LineView):
     """The list; the cursor skips headings."""
 
-    spreads = True
     rows: Sequence[Point] = ()
 
     def show(self, rows: Sequence[Point]) -> None:

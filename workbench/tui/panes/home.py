@@ -16,7 +16,7 @@ from workbench.tui import keys
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
-from workbench.views import Line, is_longer
+from workbench.views import Line, line
 
 if TYPE_CHECKING:
     from workbench.library import SessionSummary
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class HomePane(LineView):
     """Sessions, each with its summary as soon as it is known. The cursor skips everything else."""
 
-    is_accordion = fills = True
+    is_accordion = fills = hangs = True
 
     class Scroll(Message):
         """Other sessions became visible."""
@@ -55,6 +55,7 @@ class HomePane(LineView):
         here = self.item()
         self.rows = home.rows(sections, self._switch())
         self._has_ages = any(item.modified is not None for item in self.items())
+        self.title(line(" Sessions "))
         self._longest = max((cells(visible(item.name)) for item in self.items()), default=0)
         self.opened_items = {n for n, row in enumerate(self.rows) if row.note}
         for item in self.items():
@@ -122,11 +123,8 @@ class HomePane(LineView):
             if row.item.path in self.listening:
                 where = f"listening on {self.listening[row.item.path]} · {where}"
             lines = home.held_lines(self._held_in(row.item), width, self._clock())
-            story, is_cut = self.stories.get(row.item.path), is_longer(self.head(item, width), width)
-            is_here = item == self.cursor
-            return lines + home.item_body(
-                row.item, story, width, where, is_here=is_here, is_cut=is_cut, is_short=is_short
-            )
+            story, is_here = self.stories.get(row.item.path), item == self.cursor
+            return lines + home.item_body(row.item, story, width, where, is_here=is_here, is_short=is_short)
         return home.note_lines(row.note, width)[1:]
 
     def _held_in(self, item: SessionItem) -> Sequence[PausedSide]:

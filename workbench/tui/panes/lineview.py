@@ -22,7 +22,7 @@ from textual.widget import Widget
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
 from workbench.tui.panes.item_search import ItemSearch
-from workbench.views import Line, Span, hang, is_longer, line_columns, mark_matches, strip_ends, whole_facts
+from workbench.views import Line, Span, hang, is_longer, line_columns, mark_matches, strip_ends, whole_facts, whole_tail
 
 GUTTER = 2
 
@@ -31,8 +31,10 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     """Lines with a cursor."""
 
     BINDINGS = keys.bindings(keys.PANE)
-    is_accordion = fills = spreads = False
-    """The item under the cursor is open, and all if all fit; as many as fit; a line takes more rows if it can."""
+    is_accordion = fills = False
+    """The item under the cursor is open, and all if all fit; as many as fit."""
+    spreads = True
+    """A line that is too long takes more rows where there is room."""
     hangs = False
     """The line of an open item takes as many rows as it needs."""
 
@@ -48,7 +50,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.cursor, self._had_focus = 0, False
+        self.cursor, self._had_focus, self.measured_width = 0, False, 0
         self.titled = self.shown_title = tuple[Span, ...]()
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
@@ -260,6 +262,7 @@ def paint_row(view: LineView, y: int) -> Strip:
     more = more_below(view)[0] if is_last else ""  # a list with a border says it there
     if more and line_columns(line) + GUTTER + len(more) > width:
         signs, more = (Span("↓" + signs[0].text[1:], "accent"), *signs[1:]), ""
+    line = whole_tail(line, width - len(more) - GUTTER)
     row_strip = paint.strip((*signs, *line), width - len(more), view.style, under)
     return Strip.join((row_strip, paint.strip((Span(more, "accent"),), len(more), view.style))) if more else row_strip
 
@@ -267,11 +270,13 @@ def paint_row(view: LineView, y: int) -> Strip:
 def reload_in_new_size(view: LineView) -> None:
     """Measure a list again; if its height may follow its lines, it is laid out once more.
 
-    Textual keeps the height of the layout under way, which was that of the lines in the size before.
+    Textual keeps the height of the layout under way, which was that of the lines in the size before: in another width
+    a list needs other rows, even if it has as many now.
     """
-    before = view.virtual_size.height
+    before = view.virtual_size.height, view.measured_width
     view.reload()
-    if view.virtual_size.height != before:
+    view.measured_width = view.text_width
+    if (view.virtual_size.height, view.measured_width) != before:
         view.call_after_refresh(lay_out_around, view)
 
 
@@ -335,7 +340,7 @@ def rows_within(view: LineView, width: int, rows: int, spare: int = 0) -> int:
     opened = _open_within(view, width, rows)
     row_count = view.count() + sum(map(len, opened.values()))
     spread = _spread(view, width, opened, row_count + spare) if spare > 0 else {}
-    return row_count + sum(len(each) - 1 for each in spread.values())
+    return row_count + sum(len(each) - 1 for item, each in spread.items() if item not in opened)
 
 
 def _open_within(view: LineView, width: int, rows: int) -> dict[int, list[Line]]:
@@ -394,7 +399,7 @@ def _fill_room(view: LineView, width: int) -> dict[int, list[Line]]:
         is_open = item == view.cursor or item in view.opened_items
         if not is_open and room <= 0:
             continue
-        lines = view.further(item, width)
+        lines = _further(view, item, width)
         if not is_open and len(lines) > room:
             if room < LEAST_SHOWN:
                 continue

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 class OutlinePane(LineView):
     """Editable elements, one row each; a long one takes more if there is room."""
 
-    spreads = True
-
     rows: list[EditRow]
 
     def __init__(self, *, id: str) -> None:

@@ -61,8 +61,6 @@ class TextPane(LineView):
 class TextLinesPane(LineView):
     """Details of one item."""
 
-    spreads = True
-
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.lines: Sequence[Line] = ()

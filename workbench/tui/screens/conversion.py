@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class LossesPane(LineView):
     """Losses of the conversion, then renamed ids."""
 
-    is_accordion = True
+    is_accordion = hangs = True
     shown: ConversionView | None = None
     why = "converting …"
 
@@ -57,7 +57,7 @@ class LossesPane(LineView):
     def further(self, item: int, width: int) -> list[Line]:
         assert self.shown
         losses = self.shown.converted.losses
-        return conversion.loss_body(losses[item], width) if item < len(losses) else []
+        return wrap(losses[item].instead, width, "info", indent=2, most=8) if item < len(losses) else []
 
     def spans(self) -> tuple[tuple[int, int], ...]:
         """Byte spans of the loss under the cursor in the source body."""
@@ -162,7 +162,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
     def on_resize(self) -> None:
         self._say(self._headline)
         if self.losses.shown:
-            self.after.title(conversion.target_title(self.losses.shown, has_other=self.has_class("-narrow")))
+            self._entitle(self.losses.shown)
 
     def show_conversion(self, index: int, side: str, view: ConversionView | None, why: str = "") -> None:
         """Show a conversion, or the reason that there is none."""
@@ -183,15 +183,29 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         self.before.show(view.body, (StyledSpans("doubtful", lost),), f"the {side} has no body")
         self.after.show(view.read, (), "nothing remains after the conversion")
         self.losses.show(view, "nothing lost, no id renamed")
-        self.before.title(line(f" {view.source}, original "))
-        self.after.title(conversion.target_title(view, has_other=self.has_class("-narrow")))
+        self._entitle(view)
         ids = f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else ""
         self.losses.title(line(f" Losses · {len(converted.losses):,}{ids} "))
-        self.before.mark_range(self.losses.spans())
+        self._show_loss()
+
+    def _entitle(self, view: ConversionView) -> None:
+        has_other = self.has_class("-narrow")
+        self.before.title(conversion.source_title(view, has_other=has_other))
+        self.after.title(conversion.target_title(view, has_other=has_other))
+
+    def _show_loss(self) -> None:
+        """Light the loss under the cursor; if there is room for one body only, show the one that has it."""
+        spans = self.losses.spans()
+        self._bring_to_front(self.before if spans else self.after)
+        self.before.mark_range(spans)
+
+    def _bring_to_front(self, shown: LineView) -> None:
+        for body in (self.before, self.after):
+            body.set_class(body is shown, "-front")
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.losses:
-            self.before.mark_range(self.losses.spans())
+            self._show_loss()
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
@@ -210,8 +224,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 2)
         pane = panes[(at + step) % len(panes)]
         if pane is not self.losses:
-            for body in (self.before, self.after):
-                body.set_class(body is pane, "-front")
+            self._bring_to_front(pane)
         pane.focus()
 
     def action_target(self, step: int) -> None:

@@ -35,7 +35,7 @@ ELSEWHERE = "J: compare the next request · or q: back, choose another request, 
 class DifferencesPane(LineView):
     """List of changes or byte ranges; the one under the cursor is shown in full."""
 
-    is_accordion = fills = True
+    is_accordion = fills = hangs = True
     compared: RequestComparison | None = None
     why = "comparing …"
 

@@ -51,7 +51,7 @@ PASTE = "paste the error text here"
 class MatchesPane(LineView):
     """Rules that match an error text, each with what to look for."""
 
-    is_accordion = True
+    is_accordion = hangs = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,6 +109,7 @@ class ErrorTextScreen(ModalScreen[None]):
         self.query_one("#asking", Bar).show([asking])
         self.asked.cursor_blink = False
         self._pause = self.set_timer(PAUSE, self._look_up)
+        self.pane.title(line(" Rules "))
         self.asked.focus()
 
     def on_descendant_focus(self) -> None:

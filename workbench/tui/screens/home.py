@@ -320,4 +320,6 @@ class HomeScreen(Screen[None]):
             self.pane.move_to(item, center=True)
 
     def _say(self, words: Line) -> None:
-        self.query_one("#status", Bar).show([words])
+        status = self.query_one("#status", Bar)
+        status.show([words])
+        status.set_class(bool(words), "-told")

@@ -103,7 +103,6 @@ class PassagesScreen(WorklistScreen):
         self.entitle(line(Span(f" Tool results of exchange {self.index + 1} …", "muted")))
         self.results.title(line(" Results "))
         self.facts.title(line(" From the server to the model "))
-        self.facts.spreads = True
         self.results.focus()
         self.worklist.begin()
 
@@ -115,7 +114,7 @@ class PassagesScreen(WorklistScreen):
     def show_subjects(self) -> None:
         links = self.worklist.subjects or ()
         lossy = sum(bool(link.lost) for link in links)
-        words = f"   {count(len(links), 'result')} of tool servers, {lossy} not forwarded completely" if links else ""
+        words = f"   {count(len(links), 'result')} of tool servers, {lossy} incomplete" if links else ""
         self.entitle(line(Span(f" Tool results around exchange {self.index + 1}", "strong"), Span(words, "muted")))
         self.results.show(len(links), lambda item: passage_line(links[item]), self.worklist.trouble or NONE)
         self.set_class(not links, "-none")

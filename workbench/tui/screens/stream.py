@@ -58,7 +58,7 @@ class StreamPane(LineView):
 class EventsPane(StreamPane):
     """Events; the one under the cursor with its bytes."""
 
-    is_accordion = spreads = True
+    is_accordion = hangs = True
 
     def count(self) -> int:
         return len(self.stream.events) if self.stream else 0
@@ -95,7 +95,7 @@ class BuiltPane(StreamPane):
         assert self.stream
         self.event = event
         self.lines, first = self.stream.message(event, self.text_width)
-        self.title(line(Span(f" Message after event {event} · {self.stream.did(event)} ")))
+        self.title(line(Span(f" Message after event {event} ")))
         self.reload()
         if not stays:
             self.move_to(first, center=True)
@@ -115,7 +115,7 @@ class BuiltPane(StreamPane):
 class ClientsPane(StreamPane):
     """Messages that known clients build from the stream."""
 
-    is_accordion = fills = True
+    is_accordion = fills = hangs = True
 
     def show(self, stream: StreamTable) -> None:
         super().show(stream)

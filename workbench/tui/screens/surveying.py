@@ -127,7 +127,7 @@ class SurveyScreen(Screen[None]):
         group = self.group or (found.groups[self.listing.cursor] if found and found.groups else None)
         has_room, weeks = self.has_class("-tall"), found.weeks if found else ()
         self.query_one("#below", Bar).show(surveys.details(group, weeks, self.size.width, has_meaning=not has_room))
-        if group and has_room and group.rule != self._about:
+        if group and group.rule != self._about:
             self._about = group.rule
             about = self.query_one("#about", TextPane)
             about.title(line(f" About {group.rule} "))

@@ -35,7 +35,7 @@ NO_TOOLS = "the request declares no tools"
 class DetailPane(LineView):
     """Details of a judgement; the line under the cursor in full."""
 
-    is_accordion = spreads = True
+    is_accordion = True
     rows: Sequence[DialectRow] = ()
     why = ""
 

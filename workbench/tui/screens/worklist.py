@@ -30,7 +30,6 @@ Judgement = TypeVar("Judgement")
 class ListPane(LineView):
     """List of lines, each made when it becomes visible."""
 
-    spreads = True
     why = ""
     """Text shown while there are no lines."""
 

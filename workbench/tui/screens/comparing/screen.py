@@ -50,7 +50,7 @@ class TurnsPane(LineView):
 class DamagesPane(LineView):
     """Differences of one turn; the one under the cursor in full."""
 
-    is_accordion = True
+    is_accordion = fills = hangs = True
     turn: ComparedTurn | None = None
     pairing: comparing.Pairing
 
@@ -196,9 +196,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         lines = comparing.headline(comparison.source.pairing, comparison.turns, is_over=comparison.is_over)
         if comparison.trouble:
             lines = [lines[0], line(Span(f" {comparison.trouble}", "error"))]
-        head = self.query_one("#headline", Bar)
-        head.show(lines)
-        head.styles.height = len(lines)
+        self.query_one("#headline", Bar).show(lines)
         self.set_class(comparison.is_over and not comparison.turns, "-nothing")
         self.set_class(len(comparison.turns) < 2 and comparison.is_over, "-one")
         self.query_one("#nothing", Bar).show(self._nothing())

@@ -33,10 +33,13 @@ LEDGER_ROWS = 7
 
 
 LEAST_LIST, MOST_LIST = 38, 52
-"""Columns of the list of exchanges, in the layout of four columns."""
+"""Columns of the list of exchanges, in the layout of three columns; it takes more only of a very wide screen."""
 
 STACK_SHARE = 2, 7
-"""Part of the width of the column that a short list shares with the ledgers, in a wide layout."""
+"""Part of the width of the column that the list shares with the ledgers, in a wide layout."""
+
+LIST_SHARE = 3, 5
+"""Part of the rows of that column that a long list takes."""
 
 LEAST_LEDGER = 3
 """Least rows of a ledger, with its border."""
@@ -155,31 +158,38 @@ class PaneLayout:
         """Rows of the column of a short list and the ledgers below it; None in another layout."""
         if not self.screen.has_class("-stacked") or self.screen.has_class("-zoom"):
             return None
-        room = self.screen.query_one("#body").size.height - self._list_rows
+        rows = self.screen.query_one("#body").size.height
+        listed = min(self._list_rows, rows * LIST_SHARE[0] // LIST_SHARE[1])
+        if not self.screen.has_class("-few"):
+            listed = min(1 + self._listed.count(), rows * LIST_SHARE[0] // LIST_SHARE[1])
+        room = rows - listed
         upper, lower = (max(LEAST_LEDGER, self._rows_in(slot, room)) for slot in session_panes.HALVES)
-        return f"{self._list_rows} {max(LEAST_LEDGER, min(upper, room - lower))} 1fr"
+        return f"{listed} {max(LEAST_LEDGER, min(upper, room - lower))} 1fr"
 
     def _widen_list(self) -> None:
-        """Give the list of exchanges the columns of its longest row; in a wide layout, and a quarter of it if short."""
+        """Give the list of exchanges the columns of its longest row, or a part of a wide layout if that is more."""
         screen, body = self.screen, self.screen.query_one("#body")
         is_huge = screen.has_class("-huge") and not screen.has_class("-zoom")
-        is_stacked = is_huge and screen.has_class("-few") and self.is_furnished
+        is_stacked = is_huge and self.is_furnished
         screen.set_class(is_stacked, "-stacked")
-        columns = f"{self._list_columns()} 12fr 10fr 8fr" if is_huge else None
-        if is_stacked:
-            columns = f"{max(self._list_columns(), body.size.width * STACK_SHARE[0] // STACK_SHARE[1])} 12fr 10fr"
+        share = body.size.width * STACK_SHARE[0] // STACK_SHARE[1]
+        columns = f"{max(self._list_columns(), share)} 12fr 10fr" if is_stacked else None
         if columns != self._columns:
             self._columns = body.styles.grid_columns = columns
 
     def _list_columns(self) -> int:
-        listed = self.screen.query_one("#exchanges", Pane)
+        listed = self._listed
         rows = (listed.head(item, MOST_LIST) for item in range(min(listed.count(), MEASURED)))
         longest = max((line_columns(row) for row in rows), default=0)
         return max(LEAST_LIST, min(MOST_LIST, longest + GUTTER + 1))
 
+    @property
+    def _listed(self) -> Pane:
+        return self.screen.query_one("#exchanges", Pane)
+
     def _rows_in(self, slot: str, most: int, spare: int = 0) -> int:
         """Rows that the pane in a slot takes of this many in the left column, with its border; 0 if nothing is open."""
-        width = self.screen.query_one("#exchanges", Pane).text_width
+        width = self._listed.text_width
         panes = (pane for pane in self.screen.query(f"#{self._in_slot[slot]}").results(Pane) if pane.opened)
         return next((1 + rows_within(pane, width, most - 1, spare) for pane in panes), 0)
 

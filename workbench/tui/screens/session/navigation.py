@@ -150,8 +150,14 @@ class Navigation:
             self.go_to_finding(number)
             if isinstance(self.screen.focused, LineView):  # else the person is typing
                 self.screen.panes.focus("findings")
-        elif self.goal.exchange is None and state.rows:
-            self.go(Goal(0, is_tentative=not state.is_done))
+        elif self.goal.exchange is None and (first := self._first_judged()) is not None:
+            self.go(Goal(first, is_tentative=not state.is_done))
+
+    def _first_judged(self) -> int | None:
+        """The first exchange with a model or a tool server; at the end the first one; None if there is none yet."""
+        rows = self.screen.state.rows
+        judged = next((row.index for row in rows if row.is_judged), None)
+        return 0 if judged is None and rows and self.screen.state.is_done else judged
 
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
