@@ -179,8 +179,8 @@ def verdict_lines(
     evidence = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange saved"
     lines += labelled_lines("kept", f"{evidence} · {when}", width, "muted")
     lines += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
-    learned = " · ".join(f"{name}: {fact_words(value)}" for name, value in result.facts.items())
-    return lines + labelled_lines("learned", learned, width)
+    facts = " · ".join(f"{name}: {fact_words(value)}" for name, value in result.facts.items())
+    return lines + labelled_lines("learned", facts, width)
 
 
 def _exchange_line(exchange: Exchange, number: int) -> Line:

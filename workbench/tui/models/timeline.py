@@ -100,8 +100,8 @@ def row_line(
         verdict, *facts = _marks(summary, row, is_roomy, has_names, carried=carried, is_paused=pauses.PAUSED in noted)
         return (*head, *join_lines((verdict, provisional, noted, *facts), Span("  " if is_roomy else " ")))
 
-    named = form(has_names=True)
-    return named if is_roomy or line_columns(named) <= width else form(has_names=False)
+    with_names = form(has_names=True)
+    return with_names if is_roomy or line_columns(with_names) <= width else form(has_names=False)
 
 
 def _no_model(summary: Summary) -> str:

@@ -199,9 +199,9 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         self._bring_to_front(self.before if spans else self.after)
         self.before.mark_range(spans)
 
-    def _bring_to_front(self, shown: LineView) -> None:
+    def _bring_to_front(self, front: LineView) -> None:
         for body in (self.before, self.after):
-            body.set_class(body is shown, "-front")
+            body.set_class(body is front, "-front")
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.losses:

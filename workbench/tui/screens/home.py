@@ -320,6 +320,4 @@ class HomeScreen(Screen[None]):
             self.pane.move_to(item, center=True)
 
     def _say(self, words: Line) -> None:
-        status = self.query_one("#status", Bar)
-        status.show([words])
-        status.set_class(bool(words), "-told")
+        self.query_one("#status", Bar).set_class(bool(words), "-told").show([words])

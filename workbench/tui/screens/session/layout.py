@@ -159,12 +159,12 @@ class PaneLayout:
         if not self.screen.has_class("-stacked") or self.screen.has_class("-zoom"):
             return None
         rows = self.screen.query_one("#body").size.height
-        listed = min(self._list_rows, rows * LIST_SHARE[0] // LIST_SHARE[1])
+        list_rows = min(self._list_rows, rows * LIST_SHARE[0] // LIST_SHARE[1])
         if not self.screen.has_class("-few"):
-            listed = min(1 + self._listed.count(), rows * LIST_SHARE[0] // LIST_SHARE[1])
-        room = rows - listed
+            list_rows = min(1 + self._exchanges.count(), rows * LIST_SHARE[0] // LIST_SHARE[1])
+        room = rows - list_rows
         upper, lower = (max(LEAST_LEDGER, self._rows_in(slot, room)) for slot in session_panes.HALVES)
-        return f"{listed} {max(LEAST_LEDGER, min(upper, room - lower))} 1fr"
+        return f"{list_rows} {max(LEAST_LEDGER, min(upper, room - lower))} 1fr"
 
     def _widen_list(self) -> None:
         """Give the list of exchanges the columns of its longest row, or a part of a wide layout if that is more."""
@@ -178,18 +178,18 @@ class PaneLayout:
             self._columns = body.styles.grid_columns = columns
 
     def _list_columns(self) -> int:
-        listed = self._listed
-        rows = (listed.head(item, MOST_LIST) for item in range(min(listed.count(), MEASURED)))
+        pane = self._exchanges
+        rows = (pane.head(item, MOST_LIST) for item in range(min(pane.count(), MEASURED)))
         longest = max((line_columns(row) for row in rows), default=0)
         return max(LEAST_LIST, min(MOST_LIST, longest + GUTTER + 1))
 
     @property
-    def _listed(self) -> Pane:
+    def _exchanges(self) -> Pane:
         return self.screen.query_one("#exchanges", Pane)
 
     def _rows_in(self, slot: str, most: int, spare: int = 0) -> int:
         """Rows that the pane in a slot takes of this many in the left column, with its border; 0 if nothing is open."""
-        width = self._listed.text_width
+        width = self._exchanges.text_width
         panes = (pane for pane in self.screen.query(f"#{self._in_slot[slot]}").results(Pane) if pane.opened)
         return next((1 + rows_within(pane, width, most - 1, spare) for pane in panes), 0)
 

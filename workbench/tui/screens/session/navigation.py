@@ -156,8 +156,8 @@ class Navigation:
     def _first_judged(self) -> int | None:
         """The first exchange with a model or a tool server; at the end the first one; None if there is none yet."""
         rows = self.screen.state.rows
-        judged = next((row.index for row in rows if row.is_judged), None)
-        return 0 if judged is None and rows and self.screen.state.is_done else judged
+        first = next((row.index for row in rows if row.is_judged), None)
+        return 0 if first is None and rows and self.screen.state.is_done else first
 
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
