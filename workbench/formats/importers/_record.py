@@ -39,6 +39,12 @@ class Record:
         sides = (side.http.body.raw for side in (self.request, self.response) if side)
         return self.exchange is not None or any(sides)
 
+    def lacks_bodies(self) -> bool:
+        """True for a call that was answered, of which no body was kept and nothing says why."""
+        http = self.request.http if self.request and self.response else None
+        is_call = isinstance(http, HttpRequest) and http.method in ("POST", "PUT", "PATCH")
+        return is_call and not self.has_body() and not self.problems
+
 
 def exchanges_of(records: Iterable[Record], damage: ImportDamage) -> list[Exchange]:
     """Exchanges of records; two sides with the same key are one exchange, at the position of the request."""
@@ -78,7 +84,7 @@ def _pair_records(records: Iterable[Record]) -> list[Record]:
 def _exchange(number: str, record: Record) -> Exchange:
     if record.exchange:
         return replace(record.exchange, id=number)
-    if record.request and record.response and not record.has_body() and not record.problems:
+    if record.lacks_bodies():
         return _without_bodies(number, record)
     request, response = record.request, record.response
     notes = [side.note for side in (request, response) if side and side.note]
