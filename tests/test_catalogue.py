@@ -70,6 +70,7 @@ ORDINALS = (
     "forty-fourth",
     "forty-fifth",
     "forty-sixth",
+    "forty-seventh",
 )
 
 
