@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from workbench.contracts.noted_contract import NotedContract, Read, reads_same
     from workbench.contracts.pointer_patterns import Place, PlacedValue, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
-    from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
+    from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, When, rule_of
     from workbench.contracts.scopes import matches, model_family
     from workbench.contracts.template import Template, plain
     from workbench.contracts.value_tests import Test
@@ -127,6 +127,7 @@ __all__ = [
     "Template",
     "Test",
     "Verdict",
+    "When",
     "WireOrder",
     "as_json",
     "broken_files",

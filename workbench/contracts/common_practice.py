@@ -13,7 +13,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from workbench.contracts.contract import Contract, Fact
-from workbench.contracts.relations import Consequence, Evidence, Relation
+from workbench.contracts.pointer_patterns import names_of
+from workbench.contracts.relations import Consequence, Evidence, Relation, When
 from workbench.contracts.value_tests import Test
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass, replace
@@ -48,18 +49,25 @@ class CommonPractice:
         terms: term → the strictest value that a contract has for it.
         relations: refusals at places where several contracts refuse something.
         says: term or place → names of the contracts that have a fact about it.
-        refusals: place → for each contract, the tests of the refusals that were seen there.
+        refusals: place → for each contract, the tests and conditions of the refusals that were seen there.
     """
 
     terms: Mapping[str, Fact] = NOTHING
     relations: tuple[Relation, ...] = ()
     says: Mapping[str, tuple[str, ...]] = NOTHING
-    refusals: Mapping[str, tuple[tuple[Test, ...], ...]] = NOTHING
+    refusals: Mapping[str, tuple[tuple[tuple[Test, When], ...], ...]] = NOTHING
 
-    def may_be_refused(self, place: str, value: JsonValue) -> bool:
-        """True if enough contracts may refuse a value at a place; the rest of the request decides."""
-        tests = self.refusals.get(place, ())
-        return sum(any(test.is_absent or test.passes(value) for test in each) for each in tests) >= LEAST
+    def may_be_refused(self, place: str, value: JsonValue, may_hold: Callable[[When], bool]) -> bool:
+        """True if enough contracts may refuse a value at a place; the rest of the request decides.
+
+        Args:
+            may_hold: false for conditions that do not hold there.
+        """
+        refusing = [
+            any((test.is_absent or test.passes(value)) and may_hold(when) for test, when in each)
+            for each in self.refusals.get(place, ())
+        ]
+        return sum(refusing) >= LEAST
 
 
 def is_most(refusing: int, saying: int) -> bool:
@@ -106,7 +114,7 @@ def _practice(contracts: list[Contract], only: Container[str] = ()) -> CommonPra
             terms[key] = Fact(strictest([value for value in values if refuses(value)]), COMMON_SOURCE + key, newest)
             says[key] = tuple(contract.name for contract in stating)
     relations: list[Relation] = []
-    refusals: dict[str, tuple[tuple[Test, ...], ...]] = {}
+    refusals: dict[str, tuple[tuple[tuple[Test, When], ...], ...]] = {}
     for steps, found in _by_place([] if only else contracts).items():
         names = dict.fromkeys(name for name, _ in found)
         term = _TERMS_OF_PLACES.get(steps, "")
@@ -115,10 +123,8 @@ def _practice(contracts: list[Contract], only: Container[str] = ()) -> CommonPra
             relations += (_as_suspicion(relation) for _, relation in found if relation.then == Consequence.REFUSED)
             key = "/" + "/".join(steps)
             says[key] = tuple(stating_names)
-            seen = [
-                [relation.test for own, relation in found if own == name and relation.is_enforced] for name in names
-            ]
-            refusals[key] = tuple(tuple(tests) for tests in seen if tests)
+            seen = [_seen_near(contract, steps) for contract in contracts if contract.name in stating_names]
+            refusals[key] = tuple(filter(None, seen))
     return CommonPractice(terms, tuple(relations), says, refusals)
 
 
@@ -130,6 +136,20 @@ def _by_place(contracts: list[Contract]) -> Mapping[tuple[str, ...], list[tuple[
             if not relation.models and relation.place.steps:
                 found[relation.place.steps].append((contract.name, relation))
     return found
+
+
+def _seen_near(contract: Contract, steps: tuple[str, ...]) -> tuple[tuple[Test, When], ...]:
+    """Tests and conditions of the refusals of a contract at a place, and at places that may be the same."""
+    found = (each for each in contract.relations if each.is_enforced and _may_meet(each.place.steps, steps))
+    return tuple((each.test, each.when) for each in found)
+
+
+def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Two places may be one: their keys are spelled alike where neither has a wildcard or an index."""
+    if "**" in (*one, *other):
+        return True
+    names = [(names_of(first), names_of(second)) for first, second in zip(one, other, strict=False)]
+    return len(one) == len(other) and all(not a or not b or not {*a}.isdisjoint(b) for a, b in names)
 
 
 def _as_suspicion(relation: Relation) -> Relation:

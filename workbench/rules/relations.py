@@ -20,6 +20,7 @@ from workbench.contracts import (
     Relation,
     Severity,
     Test,
+    When,
     dotted_path,
     matches,
     rule_of,
@@ -40,6 +41,7 @@ from workbench.rules._shared.relation_values import (
     OnMessages,
     Search,
     by_list,
+    holds_near,
     values_in_messages,
     values_of_fields,
 )
@@ -267,18 +269,39 @@ def _findings(case: RuleContext, relation: Relation, found: list[PlacedValue]) -
             found = [each for each in found if relation.test.compares(word, each.value, others)]
             compared += others
     for each in relation.test.find_joint_faults(found):
-        if relation.then == Consequence.REFUSED and _may_be_common(case, relation, each.value):
+        if relation.then == Consequence.REFUSED and _may_be_common(case, relation, each):
             yield _refusal(case, relation, each, compared)
         elif relation.then not in (Consequence.REFUSED, Consequence.ACCEPTED):
             yield _without_effect(case, relation, each)
 
 
-def _may_be_common(case: RuleContext, relation: Relation, value: JsonValue) -> bool:
+def _may_be_common(case: RuleContext, relation: Relation, found: PlacedValue) -> bool:
     """Unless it is a suspicion that no vote can bear out: too few of those that refuse something there refuse this."""
-    if not relation.source.startswith(COMMON_SOURCE) or rule_of(relation) not in _SLUGS:
+    if not relation.source.startswith(COMMON_SOURCE) or not _is_refused_here_alone(case, relation, found):
         return True
-    practice = contracts.common_practice(case.contract.protocol)
-    return practice is not None and practice.may_be_refused(relation.source.removeprefix(COMMON_SOURCE), value)
+    practice, place = contracts.common_practice(case.contract.protocol), relation.source.removeprefix(COMMON_SOURCE)
+
+    def may_hold(when: When) -> bool:
+        return _may_hold_beside(case, when, found.pointer)
+
+    return practice is not None and practice.may_be_refused(place, found.value, may_hold)
+
+
+def _is_refused_here_alone(case: RuleContext, relation: Relation, found: PlacedValue) -> bool:
+    """No other family refuses the value: of what is absent, ``shapes`` reports what a decoder noted."""
+    rule = rule_of(relation)
+    is_silent = found.value is None and all(each.pointer != found.pointer for each in case.request_anomalies)
+    return rule in _SLUGS or (rule == "content.shape" and is_silent)
+
+
+def _may_hold_beside(case: RuleContext, when: When, pointer: str) -> bool:
+    """The conditions on the message around a value may hold: its role, and what is near the value."""
+    steps = pointer.split("/", 3)
+    number = int(steps[2]) if len(steps) > 3 and steps[2].isdecimal() else len(case.messages)
+    message = case.messages[number] if number < len(case.messages) else None
+    if message is None or message.pointer != "/".join(steps[:3]):
+        return True
+    return not (when.role and message.role not in when.role) and holds_near(message, when, f"/{steps[3]}")
 
 
 def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared: list[JsonValue]) -> Finding:

@@ -21,6 +21,7 @@ from workbench.contracts import (
     PlacedValue,
     Relation,
     Test,
+    When,
     index_of,
     names_of,
     passes_filter,
@@ -370,13 +371,22 @@ def _may_be_about(shape: MessageShape, question: _Question) -> bool:
     return (not is_told or passes_filter(question.which, shape.skeleton)) and question.search.may_find(shape.skeleton)
 
 
+def holds_near(message: Message, when: When, pointer: str) -> bool:
+    """The conditions on places near a value of a message hold; true for a message whose text is not kept."""
+    near, text = [each for each in when.places if each.place.up >= 0], text_of(message)
+    return not near or text is None or all(each.holds(_near(each.place, _parse(text), pointer)) for each in near)
+
+
 @asked_by_shape(_may_be_about)
 def _hits(message: Message, question: _Question) -> Sequence[PlacedValue]:
     """The values that a question is about in a message."""
     if question.roles and message.role not in question.roles:  # as ``is_for``, without a call
         return ()
-    text = text_of(message) or b"null"
-    return question.values(_parse_short(text) if len(text) <= _SHORT else loads(text))
+    return question.values(_parse(text_of(message) or b"null"))
+
+
+def _parse(text: bytes) -> JsonValue:
+    return _parse_short(text) if len(text) <= _SHORT else loads(text)
 
 
 _SHORT, _KEPT = 2 * 1024, 1024
