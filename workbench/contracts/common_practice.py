@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import reduce
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from workbench.contracts.contract import Contract, Fact
@@ -145,11 +146,11 @@ def _seen_near(contract: Contract, steps: tuple[str, ...]) -> tuple[tuple[Test, 
 
 
 def _may_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Two places may be one: their keys are spelled alike where neither has a wildcard or an index."""
-    if "**" in (*one, *other):
-        return True
-    names = [(names_of(first), names_of(second)) for first, second in zip(one, other, strict=False)]
-    return len(one) == len(other) and all(not a or not b or not {*a}.isdisjoint(b) for a, b in names)
+    """Two places may be one: their keys are spelled alike, up to a wildcard of any depth, where both have a key."""
+    is_deep = "**" in (*one, *other)
+    before = (takewhile("**".__ne__, steps) for steps in (one, other))
+    names = [(names_of(first), names_of(second)) for first, second in zip(*before, strict=False)]
+    return (is_deep or len(one) == len(other)) and all(not a or not b or not {*a}.isdisjoint(b) for a, b in names)
 
 
 def _as_suspicion(relation: Relation) -> Relation:
