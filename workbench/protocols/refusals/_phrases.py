@@ -27,7 +27,7 @@ _CODES = regex.compile(
     r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
     r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
     r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
-    r"|\bwhen calling the \w+ operation\b"
+    r"|\bwhen calling the \w+ operation\b|\b(?:sse )?stream(?:ing)? error\b|\bstream disconnected before completion\b"
     r"|'s\b|\.\.\.|…|\(\d[\d,]*\)|\bat [\w.<>]+ ?\([^)]*\)|'[\w./:-]*\d[\w./:-]*'(?!\])"
     r"|\b(?:specified |sent |provided )?in (?:the |your )?request\b"
     r"|\b(?:openai |the )?(?:chat ?completions?|(?<!tool )(?<!function )(?<!call )(?<!calls )responses)(?: ?api)?\b",
