@@ -50,7 +50,7 @@ PICTURES = {
     "matrix": Picture("deepseek-reasoning-lost", (150, 40), f"   {len(labels())} contracts", ("m",)),
     "edit": Picture("deepseek-reasoning-lost", (164, 38), "accepts", MENDED),
     "send": Picture("deepseek-reasoning-lost", (164, 34), "accepted", (*MENDED, "~accepts", *SENT)),
-    "lab": Picture("anthropic-long-session", (140, 36), "streaming         ✓ pass", ("L", "~does the model", "r")),
+    "lab": Picture("anthropic-long-session", (140, 36), "streaming      ✓ pass", ("L", "~does the model", "r")),
     "diff": Picture("anthropic-compaction-orphan", (120, 26), "changed", ("d", "j")),
 }
 
