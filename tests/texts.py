@@ -100,7 +100,7 @@ _CODE = re.compile(
     r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
     r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|\w\{[\w-]+:[^{}]+\}"
     r"|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
-    r"|^\^|^<\{|^_\w+\(|^lambda |^@\w+$|^if \w+\.__|^read_json\(|^\[req\]"
+    r"|^\^|^<\{|^_\w+\(|^lambda |^@\w+\n|^\s*if \w+\.__|^(?:rows|verdict) \{…\}$|^read_json\(|^\[req\]"
 )
 """Texts that are no texts: statements, styles of lines, style sheets, headers, code of exported programs."""
 
