@@ -78,7 +78,7 @@ def test_reasoning_that_the_upstream_refuses_is_left_out(memory):
     client = Message("assistant", (THOUGHT, Text("I look."), call("c1"), call("c2", "/")))
     made = back(memory, USER, client, RESULTS, wanted=lambda part: False)
     assert made.request.messages[1].parts == tuple(part for part in OWN if not isinstance(part, Reasoning))
-    assert any("does not accept reasoning" in change.text for change in made.changes)
+    assert any("refuses reasoning" in change.text for change in made.changes)
 
 
 def test_what_nobody_knows_stays_as_it_is():

@@ -137,7 +137,7 @@ def test_a_tool_loop_through_another_protocol(client, label, spoken, model, carr
     assert all(b"any-of-mine" in repr(heard.heads[key].headers).encode() for key in went)
     notes = [heard.ends[key][1] for key in went]
     assert all(f"to {spoken}" in note and model in note for note in notes)
-    assert "reasoning: restored in the response with" in notes[1] and carrier in notes[1]
+    assert "reasoning: restored unchanged in the response with" in notes[1] and carrier in notes[1]
     if client is not chat:
         assert "handle: workbench:" in notes[0] and b"workbench:" in heard.asked[asked[1]].replace(
             b"d29ya2JlbmNoO", b"workbench:"
