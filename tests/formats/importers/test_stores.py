@@ -10,6 +10,7 @@ import pytest
 
 from tests.formats.importers.store_draw import DRAWN
 from tests.formats.importers.store_samples import (
+    ANSWER,
     BEDROCK_LOG,
     BEDROCK_STREAM,
     CONVERSE_ANSWER,
@@ -142,8 +143,16 @@ def test_a_torn_bzip2_file_is_refused(tmp_path: Path) -> None:
 
 def test_names_of_another_store_inside_a_message_claim_nothing(tmp_path: Path) -> None:
     inner = json.dumps(LANGFUSE)
-    body = {"model": "m", "messages": [{"role": "user", "content": inner}], "metadata": LANGFUSE}
+    line = "[2026-01-02 10:00:00] Receive: obj=GenerateReqInput("
+    body = {"model": "m", "messages": [{"role": "user", "content": inner + line}], "metadata": LANGFUSE}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in ("llm.model_name", "gen_ai.system")},
+    }
+    body |= {"tools": [{"type": "function", "function": {"name": "configure", "parameters": schema}}]}
     assert getattr(opened(tmp_path, "body.json", one(body)), "format", "") == "JSON body"
+    pair = opened(tmp_path, "pair.json", one({"request": body, "response": ANSWER}))
+    assert getattr(pair, "format", "") == "recorded exchanges"
 
 
 def test_a_head_that_stops_inside_a_long_row_is_claimed() -> None:

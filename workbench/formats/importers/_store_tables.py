@@ -11,7 +11,7 @@ from workbench.formats.importers._log_stores import COLUMNS, StoreRow, session_o
 from workbench.formats.importers._record import exchanges_of
 from workbench.formats.importers._record_names import EVENT_TEXTS, SELECTION
 from workbench.formats.importers._records import NEITHER, RecordFinder
-from workbench.formats.importers._values import normalize_name, parse_text
+from workbench.formats.importers._values import mappings, normalize_name, parse_text
 from workbench.formats.importers.records import TITLE
 from workbench.ir import JsonValue
 from workbench.wire.session import Session
@@ -54,7 +54,7 @@ def _session_of_records(names: list[str], rows: Iterable[StoreRow], name: str, d
 def _with_selection(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """A row whose columns with messages and tools are one member: it is no body, though it has the names of one."""
     row = {name: parse_text(value) if normalize_name(name) in EVENT_TEXTS else value for name, value in row.items()}
-    if "inputs" in row or not isinstance(parse_text(row.get("messages")), list):
+    if "inputs" in row or not any(mappings(parse_text(row.get("messages")))):
         return row
     selection: JsonValue = {name: parse_text(row[name]) for name in SELECTION if row.get(name) is not None}
     return {**{name: value for name, value in row.items() if name not in SELECTION}, "inputs": selection}

@@ -20,6 +20,7 @@ from workbench.formats.importers._values import as_list, fields, first, mapping,
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.formats.importers.phoenix import flat, time_of
 from workbench.ir import JsonValue
+from workbench.limits import MAX_RECORD_NODES
 
 NAME = "span-records"
 TITLE = "OpenTelemetry spans (records)"
@@ -31,19 +32,21 @@ _ENDS = ("endtimeunixnano", "endtime")
 _LASTED = {"duration": 1e6, "durationms": 1e3}
 """Names of a duration → how many of it are a second."""
 
+_LONGEST = 1e15
+"""Durations from which on a number is none: thirty years in microseconds."""
+
 _KEY = regex.compile(rb'"(?:gen_ai|llm)\.[a-z_.0-9]{3,60}"\s*:|"key"\s*:\s*"(?:gen_ai|llm)\.|\\"(?:llm|gen_ai)\\"')
 _PREFIXES = ("gen_ai.", "llm.")
 _MARKS = (b"gen_ai.", b"llm.", b'\\"llm\\"')
-_MOST_VALUES = 200_000
 
 
 def sniff(head: bytes) -> float:
-    """Spans, or log entries with GenAI events; less certain for attributes of a model call anywhere in JSON."""
+    """Spans, or log entries with GenAI events. Attributes anywhere in JSON: less than bodies that have such names."""
     if not any(mark in head for mark in _MARKS):
         return 0.0
     if claimed := _log_stores.claims(head, "span_records"):
         return claimed
-    return 0.75 if is_json(head) and _KEY.search(head) else 0.0
+    return 0.52 if is_json(head) and _KEY.search(head) else 0.0
 
 
 def read(data: bytes, name: str) -> TranscriptSession:
@@ -56,7 +59,7 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
     """The session of spans. Raises UnreadableInput if there is no model call among them."""
     spans: list[OtelSpan] = []
     logs: list[LogRecord] = []
-    for value in _spans_in([row.value for row in rows]):
+    for value in _spans_in([row.value for row in rows], damage):
         if "jsonPayload" in value:
             logs.append(_log(value))
         else:
@@ -72,12 +75,15 @@ def is_span(value: dict[str, JsonValue]) -> bool:
     return any(name.startswith(_PREFIXES) for name in _attributes(fields(value), value))
 
 
-def _spans_in(values: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
+def _spans_in(values: list[JsonValue], damage: ImportDamage) -> Iterator[dict[str, JsonValue]]:
     """Spans and log entries anywhere in values, in their order."""
     waiting: list[JsonValue] = [values]
-    for _ in range(_MOST_VALUES):
-        if not waiting:
+    budget = MAX_RECORD_NODES
+    while waiting:
+        if not budget:
+            damage.add(f"only the first {MAX_RECORD_NODES:,} values are searched for spans")
             return
+        budget -= 1
         value = waiting.pop()
         if isinstance(value, dict) and ("jsonPayload" in value or is_span(value)):
             yield value
@@ -124,7 +130,7 @@ def _times(found: dict[str, JsonValue]) -> tuple[float | None, float | None]:
     start, end = time_of(first(found, _STARTS)), time_of(first(found, _ENDS))
     for name, unit in _LASTED.items():
         lasted = found.get(name)
-        if end is None and start is not None and isinstance(lasted, int | float):
+        if end is None and start is not None and isinstance(lasted, int | float) and 0 <= lasted < _LONGEST:
             return start, start + lasted / unit
     return start, end
 

@@ -27,7 +27,7 @@ _OUTPUT = regex.compile(
 _LINE = regex.compile(rb"(?m)^.*(?:INFO|DEBUG) [\d-]{5,10} [\d:]{8} \[\S{0,200}logger\.py:\d{1,5}\] ")
 
 OTHER = "record the traffic instead"
-_OTHER_SERVER = regex.compile(rb"Receive: obj=GenerateReqInput\(")
+_OTHER_SERVER = regex.compile(rb"(?m)^[^\"'{`\n]{0,200}\] Receive: obj=GenerateReqInput\(")
 """A line of SGLang's request log (``--log-requests``): rendered prompts, no messages."""
 
 _BARE = regex.compile(
