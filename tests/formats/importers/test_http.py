@@ -14,6 +14,7 @@ from workbench.formats.importers._http import (
     seconds,
     whole,
 )
+from workbench.formats.importers.phoenix import time_of
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import loads
@@ -94,6 +95,7 @@ def test_base64_that_is_none_is_kept_as_it_is() -> None:
         (None, None),
         (-5, None),
         (1e300, None),
+        (10**400, None),
         (True, None),
         ("0001-01-01T00:00:00+23:59", None),
         ("Mon, 01 Jan 99999999999999 00:00:00 GMT", None),
@@ -101,6 +103,7 @@ def test_base64_that_is_none_is_kept_as_it_is() -> None:
 )
 def test_times_are_utc_seconds(value: object, moment: float | None) -> None:
     assert epoch(value) == moment
+    assert time_of(value) == moment
 
 
 def test_numbers() -> None:

@@ -19,7 +19,7 @@ from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
 from workbench.formats.importers._files import HEAD, ImportDamage, is_json, objects, split
-from workbench.formats.importers._http import epoch
+from workbench.formats.importers._http import epoch, text_bytes
 from workbench.formats.importers._logged_messages import LACKS
 from workbench.formats.importers._values import mapping, mappings, parse_text
 from workbench.ir import NOTHING, JsonValue
@@ -360,7 +360,7 @@ def _request(sides: StoredSides) -> HttpRequest | None:
     if sides.request is None:
         return None
     http = _envelopes.body_in(sides.request, is_answer=False).http
-    body = Body(sides.request.encode()) if isinstance(sides.request, str) else http.body
+    body = Body(text_bytes(sides.request)) if isinstance(sides.request, str) else http.body
     return HttpRequest(url=sides.url, body=body)
 
 

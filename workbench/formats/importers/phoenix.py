@@ -69,7 +69,7 @@ def _span(row: StoreRow) -> OtelSpan:
 def time_of(value: JsonValue) -> float | None:
     """Seconds since the epoch; numbers of a dataframe count milliseconds, microseconds or nanoseconds."""
     if isinstance(value, int | float) and value is not True:
-        return next((value / unit for unit in (1, 1e3, 1e6, 1e9) if value / unit < 1e11), None)
+        return next((value / unit for unit in (1, 1e3, 1e6, 1e9) if 0 <= value < unit * 1e11), None)
     return epoch(value)
 
 
