@@ -77,6 +77,13 @@ def test_requests_and_answers_may_be_mixed() -> None:
     assert [e.request is not None for e in session.exchanges] == [True, False, False]
 
 
+def test_a_call_that_is_logged_again_at_its_end_is_one_and_another_call_with_its_id_is_not() -> None:
+    asked, ended = b'{"id":"1","request":{"model":"m","messages":[]}}\n', b'"response":{"choices":[]}}\n'
+    again = asked.replace(b"}}\n", b"}," + ended)
+    assert len(json_lines.read(asked + again, "x")) == 1
+    assert len(json_lines.read(asked.replace(b'"m"', b'"n"') + again, "x")) == 2
+
+
 def test_nothing_usable_is_refused_with_the_first_reason() -> None:
     with pytest.raises(UnreadableInput, match="line 1"):
         json_lines.read(b'{"a":\n{"b":1}\n', "x")

@@ -73,12 +73,18 @@ def _pair_records(records: Iterable[Record]) -> list[Record]:
                 other.response, other.problems = record.response, other.problems + record.problems
                 continue
             responses[record.key] = record
-        elif record.key in requests:  # logged when it started, and again when it ended
+        elif record.key in requests and _repeats(record, requests[record.key]):
             other = requests.pop(record.key)
             other.request, other.response, other.problems = record.request, record.response, record.problems
             continue
         pairs.append(record)
     return pairs
+
+
+def _repeats(record: Record, other: Record) -> bool:
+    """An exchange was logged when it started, and again when it ended: not another one with the same id."""
+    ended, started = (side.http.body.raw if side else None for side in (record.request, other.request))
+    return ended is not None and (not started or started == ended)
 
 
 def _exchange(number: str, record: Record) -> Exchange:
