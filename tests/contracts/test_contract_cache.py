@@ -134,6 +134,14 @@ def test_a_cache_that_cannot_be_written_costs_only_time(few: Path, tmp_path: Pat
     (tmp_path / "cache").write_text("a file where the folder would be")
     assert {file.name for file in loading.outlines()} == {*FEW} - {loading.GENERIC}
     assert loading.read("gemini") == from_yaml("gemini")
+    files: list[str] = []
+
+    def load(name: str) -> ContractFile:
+        files.append(name)
+        return loading.read(name)
+
+    assert all(contract_cache.common_practice(protocol, load) for protocol in ("openai-chat", "gemini"))
+    assert sorted(files) == sorted(FEW)
 
 
 def test_two_installations_keep_their_own(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from tests.library.samples import entries, put
 from tests.tui import samples
 from workbench.config import resources
 from workbench.library import session_summary
-from workbench.library.program_digest import program_digest
+from workbench.library.program_digest import _sources, program_digest
 from workbench.library.session_summary import SessionSummary, describe_file
 from workbench.wire.session import store
 
@@ -107,6 +107,8 @@ def test_a_change_of_contracts_is_another_program(tmp_path: Path, monkeypatch: p
     own.parent.mkdir(parents=True)
     own.write_text("version: 1")
     assert program_digest() != before
+    own.with_name(".#mine.yaml").symlink_to("user@host.1:2")  # the lock of an editor
+    assert len([*_sources(str(own.parent))]) == 1
 
 
 def test_a_recording_that_is_still_written_is_read_each_time(tmp_path: Path, reads: list[str]) -> None:

@@ -85,9 +85,15 @@ def common_practice(protocol: str, load: Callable[[str], ContractFile]) -> Commo
     found = store.get(key) if store else None
     if isinstance(found, CommonPractice) or (store and key not in store):
         return found
+    return _compile_practices(load).get(protocol)
+
+
+@cache
+def _compile_practices(load: Callable[[str], ContractFile]) -> Mapping[str, CommonPractice]:
+    """Every common practice, compiled once a process: there may be no folder to keep it in."""
     files = {name: load(name) for name in resources.shipped_profiles()}
     _save(files)
-    return practices(files.values()).get(protocol)
+    return practices(files.values())
 
 
 def outline(file: ContractFile) -> ContractFile:
@@ -110,7 +116,8 @@ def copy_to(home: Path) -> None:
 
 def forget() -> None:
     """Forget what was read, so that the files are read again."""
-    _store.cache_clear()
+    for cached in (_store, _compile_practices):
+        cached.cache_clear()
 
 
 def _save(files: Mapping[str, ContractFile]) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -48,8 +49,9 @@ def _sources(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((".py", ".yaml", ".json")):
-                status = entry.stat()
-                yield f"{entry.path} {status.st_size} {status.st_mtime_ns} {status.st_ino}"
+                with suppress(OSError):  # a lock of an editor is a link to nowhere
+                    status = entry.stat()
+                    yield f"{entry.path} {status.st_size} {status.st_mtime_ns} {status.st_ino}"
             elif entry.name not in _UNUSED_FOLDERS and entry.is_dir():
                 yield from _sources(entry.path)
 
