@@ -194,3 +194,14 @@ def test_an_item_that_is_created_again_is_in_the_conversation_once(is_named: boo
     assert rules(inspector) == [("socket.refused-message",), ()]
     (turn,) = said.turns([*session(), *put(USER, "u"), again, error, *asked])
     assert [i["type"] for i in items(turn)] == ["message"]
+
+
+@pytest.mark.parametrize(
+    ("update", "changes"), [({"rate": 24000, "type": "audio/pcm"}, 0), ({"type": "audio/pcm"}, 0), ({"rate": 16000}, 1)]
+)
+def test_a_format_of_the_input_changes_by_what_an_update_states(update: dict[str, Any], changes: int) -> None:
+    first = sent("session.update", session={"audio": {"input": {"format": {"type": "audio/pcm", "rate": 24000}}}})
+    heard = sent("input_audio_buffer.append", audio="AAAA")
+    later = sent("session.update", session={"audio": {"input": {"format": update}}})
+    found = rules(inspect([*session(), first, heard, later]))
+    assert sum(rules_of.count("params.conflict") for rules_of in found) == changes

@@ -76,10 +76,10 @@ def _parts(item: Value) -> list[JsonValue]:
     return content if isinstance(content, list) else []
 
 
-def input_format(session: Value) -> str:
-    """The format of the user's audio, as a session or an update states it; empty if it does not."""
+def input_format(session: Value) -> Value:
+    """The format of the user's audio, as far as a session or an update states it."""
     stated = object_of(object_of(session, "audio"), "input").get("format", session.get("input_audio_format"))
-    return " ".join(map(str, stated.values())) if isinstance(stated, dict) else str(stated or "")
+    return stated if isinstance(stated, dict) else {"type": stated} if stated else {}
 
 
 def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:

@@ -37,8 +37,9 @@ class RealtimeUpdates:
     def add(self, number: int, update: Value, *, has_audio: bool) -> None:
         """Note an update, and whether audio of the user was sent before it."""
         before, after = input_format(self.stated), input_format(update)
-        if has_audio and before and after and before != after:
-            text = f"message {number + 1} changes the format of the input from {before!r:.60} to {after!r:.60}, though"
+        if has_audio and (names := [name for name in after if before.get(name, after[name]) != after[name]]):
+            was, then = (" ".join(str(stated[name]) for name in names) for stated in (before, after))
+            text = f"message {number + 1} changes the format of the input from {was!r:.60} to {then!r:.60}, though"
             text += " audio was already sent: clients that forget the format of the session send noise from then on"
             self._facts.append(SocketFact("params.conflict", text, (number,), is_harmless=True))
         self.stated = merge(self.stated, update)

@@ -44,7 +44,7 @@ class _ResponsesTurn(SocketTurn):
         sent: the message, and what it says.
         response: id of the response.
         is_steered: it ended because its successor begins.
-    early: events about the account or the connection, before the first of the response: alone they answer nothing.
+        early: events about the account or the connection, before the first of the response: alone they answer nothing.
         follows: id of the response that was steered, where no ``response.create`` requested this one.
     """
 
