@@ -6,6 +6,9 @@ import pytest
 
 from workbench.protocols.common.client_messages import client_messages
 from workbench.protocols.common.unknown_types import unknown_type
+from workbench.protocols.openai_realtime.session_members import is_only_written
+from workbench.protocols.openai_responses.live_socket import LiveBackendTurns
+from workbench.wire.exchange import Exchange, Frame
 
 
 @pytest.mark.parametrize(
@@ -66,3 +69,11 @@ def test_what_a_message_lacks_or_may_not_have(protocol, name, value, expected):
 )
 def test_messages_that_a_model_refuses(message, model, setup, is_later, is_refused):
     assert bool([*client_messages("gemini-live").refusals(message, model, setup, is_later=is_later)]) is is_refused
+
+
+@pytest.mark.parametrize("odd", [None, [], {}, 5])
+def test_what_a_server_says_in_values_of_another_type_is_no_fault(odd):
+    live = LiveBackendTurns()
+    live.take_received(0, Frame("received", "text", b""), {"type": "session.closed", "reason": odd})
+    assert not [*live.facts(Exchange(""))]
+    assert not is_only_written({"status": "completed", "output": [{"type": "message", "content": [{"type": odd}]}]})

@@ -67,7 +67,7 @@ def is_only_written(response: Value) -> bool:
     output = response.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     parts = [part for item in items for part in _parts(item) if item.get("type") == "message"]
-    kinds = {part.get("type") for part in parts if isinstance(part, dict)}
+    kinds = {str(part.get("type")) for part in parts if isinstance(part, dict)}
     return response.get("status") == "completed" and bool(kinds) and kinds <= {"text", "output_text"}
 
 

@@ -115,8 +115,8 @@ class LiveBackendTurns:
             self._started = None  # an error after it is of something else
         elif kind == "session.delegation.created":
             self._note_delegation(number, frame, _object(value, "delegation"))
-        elif kind == "session.closed" and value.get("reason") in _FAILURES:
-            text = f"the server ended the session ({value['reason']}): {_FAILURES[str(value['reason'])]}"
+        elif kind == "session.closed" and (reason := str(value.get("reason"))) in _FAILURES:
+            text = f"the server ended the session ({reason}): {_FAILURES[reason]}"
             self._facts.append(SocketFact("socket.closed", text, (number,), is_of_client=False))
         elif kind == "error":
             self._refuse(number, frame, value)
