@@ -41,6 +41,9 @@ async def test_a_request_is_laid_beside_the_one_before_it_and_enter_goes_to_its_
         selection = driver.screen.pointer.selection
         assert selection and selection.pointer == "/messages/2"
         assert driver.focused == "wire"
+        for rows, is_stacked in ((16, False), (50, True)):  # a long list keeps its rows in a low terminal
+            await driver.pilot.resize_terminal(160, rows)
+            await until(driver.pilot, lambda is_stacked=is_stacked: driver.screen.has_class("-stacked") is is_stacked)  # type: ignore[misc]
 
 
 async def test_a_conversation_that_begins_is_laid_beside_the_last_of_its_model() -> None:

@@ -41,6 +41,9 @@ STACK_SHARE = 2, 7
 LIST_SHARE = 3, 5
 """Part of the rows of that column that a long list takes."""
 
+LEAST_STACK = 12
+"""Rows that a long list and the ledgers below it need; in fewer they are beside each other."""
+
 LEAST_LEDGER = 3
 """Least rows of a ledger, with its border."""
 
@@ -170,7 +173,8 @@ class PaneLayout:
         """Give the list of exchanges the columns of its longest row, or a part of a wide layout if that is more."""
         screen, body = self.screen, self.screen.query_one("#body")
         is_huge = screen.has_class("-huge") and not screen.has_class("-zoom")
-        is_stacked = is_huge and self.is_furnished
+        has_rows = screen.has_class("-few") or body.size.height >= LEAST_STACK
+        is_stacked = is_huge and self.is_furnished and has_rows
         screen.set_class(is_stacked, "-stacked")
         share = body.size.width * STACK_SHARE[0] // STACK_SHARE[1]
         columns = f"{max(self._list_columns(), share)} 12fr 10fr" if is_stacked else None
