@@ -447,7 +447,7 @@ def _is_plain(kind: str, value: JsonValue, *, is_proto: bool) -> bool:
         return value is None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return is_proto and isinstance(value, str) and re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", value) is not None
-    return kind == "num" or float(value).is_integer()
+    return kind == "num" or isinstance(value, int) or value.is_integer()
 
 
 def _may_be_null(kind: Kind) -> bool:

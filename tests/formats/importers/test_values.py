@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, rest, text
+from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, measure, rest, text
 from workbench.ir import JsonValue, Media, Opaque, Part, Text
 
 
@@ -16,10 +16,21 @@ def test_nothing_of_another_type_comes_through(value: JsonValue) -> None:
 
 @pytest.mark.parametrize(
     ("value", "number"),
-    [(5, 5), (5.0, 5), (0, 0), (-1, None), (True, None), ("5", None), (float("inf"), None), (float("nan"), None)],
+    [
+        (10**400, None),
+        (5, 5),
+        (5.0, 5),
+        (0, 0),
+        (-1, None),
+        (True, None),
+        ("5", None),
+        (float("inf"), None),
+        (float("nan"), None),
+    ],
 )
 def test_counts(value: JsonValue, number: int | None) -> None:
     assert count(value) == number
+    assert measure(value) == (number if value != float("inf") else None)
 
 
 def test_what_is_left_says_something() -> None:

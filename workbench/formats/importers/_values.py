@@ -36,6 +36,11 @@ def count(value: JsonValue) -> int | None:
     return int(value) if isinstance(value, int | float) and type(value) is not bool and 0 <= value < 2**53 else None
 
 
+def measure(value: JsonValue) -> float | None:
+    """A number that is not negative, such as a duration; None for other values, and for one that no float holds."""
+    return float(value) if isinstance(value, int | float) and type(value) is not bool and 0 <= value < 2**1000 else None
+
+
 def rest(value: dict[str, JsonValue], *known: str) -> dict[str, JsonValue]:
     """An object without the keys that were read."""
     return {k: v for k, v in value.items() if k not in known and v is not None}

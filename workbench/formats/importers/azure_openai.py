@@ -53,11 +53,12 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     properties = fields(object_of(first(found, ("properties", "propertiess"))))
     request, answer = first(properties, _SENT), first(properties, _RECEIVED)
     path = _PATHS.get(_operation(row), "responses")
+    model = quote(text(properties.get("modeldeploymentname")), errors="surrogatepass")
     sides = StoredSides(
         request,
         answer,
         number_of(found.get("resultsignature")) or 0,
-        f"/openai/deployments/{quote(text(properties.get('modeldeploymentname')))}/{path}",
+        f"/openai/deployments/{model}/{path}",
         missing=() if request or answer else (NO_BODY,),
     )
     return _log_stores.exchange_of(

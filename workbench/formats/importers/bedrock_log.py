@@ -110,5 +110,5 @@ def _frame(chunk: dict[str, JsonValue]) -> bytes:
 def _url(row: dict[str, JsonValue]) -> str:
     """The URL of the call, as far as the log has it: region, model, operation."""
     region = text(row.get("region")) or "us-east-1"
-    model, path = quote(text(row.get("modelId")), safe=":."), _PATHS[text(row.get("operation"))]
+    model, path = quote(text(row.get("modelId")), ":.", errors="surrogatepass"), _PATHS[text(row.get("operation"))]
     return f"https://bedrock-runtime.{region}.amazonaws.com/model/{model}/{path}"

@@ -29,6 +29,7 @@ from workbench.formats.importers._http import (
     whole,
     whole_text,
 )
+from workbench.formats.importers._values import measure
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns
 from workbench.wire import (
@@ -130,7 +131,7 @@ def _restore(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -
         origin=_member(Origin, own.get("origin"), exchange.origin),
         parent=parent if isinstance(parent, str) else None,
         meta={**exchange.meta, **{key: own[key] for key in (CONNECTION, FRAMES) if own.get(key)}},
-        duration=float(duration) if isinstance(duration, int | float) else None,
+        duration=measure(duration),
     )
 
 
@@ -147,7 +148,7 @@ def _member(kind: type[_Known], name: JsonValue, otherwise: _Known) -> _Known:
 
 def _chunks(value: JsonValue) -> tuple[Chunk, ...]:
     pairs = value if isinstance(value, list) else []
-    return tuple(Chunk(whole(p[0]), float(p[1])) for p in pairs if isinstance(p, list) and len(p) == 2)
+    return tuple(Chunk(whole(p[0]), measure(p[1]) or 0.0) for p in pairs if isinstance(p, list) and len(p) == 2)
 
 
 def _request(plain: dict[str, JsonValue]) -> HttpRequest:

@@ -13,7 +13,7 @@ from workbench.formats.importers._http import epoch
 from workbench.formats.importers._log_stores import StoreRow, object_of, text
 from workbench.formats.importers._otlp import OtelSpan, SpanEvent
 from workbench.formats.importers._transcript import TranscriptSession
-from workbench.formats.importers._values import as_list, parse_text
+from workbench.formats.importers._values import as_list, measure, parse_text
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.ir import JsonValue
 
@@ -43,8 +43,8 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
 
 def _span(row: dict[str, JsonValue]) -> OtelSpan:
     start = epoch(row.get("Timestamp"))
-    lasted = row.get("Duration")
-    end = start + lasted / 1e9 if start is not None and isinstance(lasted, int | float) else None
+    lasted = measure(row.get("Duration"))
+    end = start + lasted / 1e9 if start is not None and lasted is not None else None
     about: dict[str, JsonValue] = {
         "spanId": text(row.get("SpanId")),
         "traceId": text(row.get("TraceId")),

@@ -16,7 +16,7 @@ from workbench.formats.importers._log_stores import StoreRow, text
 from workbench.formats.importers._otlp import Attributes, LogRecord, OtelSpan, SpanEvent, with_logs
 from workbench.formats.importers._otlp import attributes_of as typed_attributes
 from workbench.formats.importers._transcript import TranscriptSession
-from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, parse_text
+from workbench.formats.importers._values import as_list, fields, first, mapping, mappings, measure, parse_text
 from workbench.formats.importers.otel import is_model, turn_of
 from workbench.formats.importers.phoenix import flat, time_of
 from workbench.ir import JsonValue
@@ -31,9 +31,6 @@ _STARTS = ("starttimeunixnano", "starttime", "starttimestamp", "timestamp")
 _ENDS = ("endtimeunixnano", "endtime")
 _LASTED = {"duration": 1e6, "durationms": 1e3}
 """Names of a duration → how many of it are a second."""
-
-_LONGEST = 1e15
-"""Durations from which on a number is none: thirty years in microseconds."""
 
 _KEY = regex.compile(rb'"(?:gen_ai|llm)\.[a-z_.0-9]{3,60}"\s*:|"key"\s*:\s*"(?:gen_ai|llm)\.|\\"(?:llm|gen_ai)\\"')
 _PREFIXES = ("gen_ai.", "llm.")
@@ -129,8 +126,8 @@ def _times(found: dict[str, JsonValue]) -> tuple[float | None, float | None]:
     """(start, end), in seconds since the epoch, however they are counted; some write a duration."""
     start, end = time_of(first(found, _STARTS)), time_of(first(found, _ENDS))
     for name, unit in _LASTED.items():
-        lasted = found.get(name)
-        if end is None and start is not None and isinstance(lasted, int | float) and 0 <= lasted < _LONGEST:
+        lasted = measure(found.get(name))
+        if end is None and start is not None and lasted is not None:
             return start, start + lasted / unit
     return start, end
 
