@@ -40,6 +40,7 @@ ask = {"role": "user", "content": "hi"}
         ({"messages": [ask], "n": 1, "t": 1}, []),
         ({"messages": [{"role": "assistant", "content": None}], "n": 1.0}, []),
         ({"messages": []}, []),
+        ({"messages": [], "n": 10**400, "t": -(10**400)}, []),
         ({}, [("", "missing", "messages")]),
         ({"messages": {}}, [("/messages", "type", "messages")]),
         ({"messages": [ask], "m": 1}, [("/m", "key", "m")]),
