@@ -68,7 +68,7 @@ def test_what_conversion_costs_is_told() -> None:
 
 def test_the_longest_history_is_asked_about() -> None:
     assert matrix.longest(inspector("deepseek-reasoning-lost")) == 1
-    with pytest.raises(LocalProtocolError, match="no request to a model"):
+    with pytest.raises(LocalProtocolError, match="not a request to a model"):
         matrix.longest(Inspector(MemorySession("empty", ())))
 
 

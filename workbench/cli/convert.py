@@ -161,7 +161,7 @@ def _print(
         _output.emit(f"{_output.number(others, 'other exchange')} in the file: select one with --exchange N")
     if earlier:
         numbers = ", ".join(str(index + 1) for index in earlier)
-        _output.emit(f"history: with the turns of exchange {numbers}, which the provider stored")
+        _output.emit(f"history: includes the turns of exchange {numbers}, which only the provider had stored")
     if conversion.path:
         _output.emit(f"path: {conversion.path}")
     if output is not None:

@@ -69,7 +69,7 @@ def longest(inspector: Inspector) -> int:
     """
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
     if not rows:
-        raise LocalProtocolError("no request to a model", where=inspector.session.name)
+        raise LocalProtocolError("not a request to a model", where=inspector.session.name)
     return max(rows, key=lambda row: (row.summary.request_bytes, row.index)).index
 
 
@@ -102,7 +102,7 @@ class MatrixHistory:
     def __init__(self, inspector: Inspector, index: int) -> None:
         original = inspector.detail(index).decoded
         if original.request is None or original.protocol not in protocols.protocols():
-            raise LocalProtocolError("no request to a model", where=f"exchange {index + 1}")
+            raise LocalProtocolError("not a request to a model", where=f"exchange {index + 1}")
         self._inspector, self._original = inspector, original
         self._own = inspector.detail(index).row.provider or ""
         self._whole = with_held_history(original, inspector.session.exchange)

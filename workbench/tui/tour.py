@@ -53,7 +53,7 @@ STEPS = (
         pane="reasoning",
     ),
     TourStep("session.story", "See the whole session from top to bottom, and over time", ("StoryScreen",)),
-    TourStep("pane.open", "The break is under the cursor. Each line can be opened in the panes"),
+    TourStep("pane.open", "The break is under the cursor. Open its line in the panes"),
     TourStep("session.repairs", "See the repairs of the finding and what each one changes", ("RepairsScreen",)),
     TourStep("repairs.apply", "Apply the repair: it creates a branch; the recording is not changed", ("EditScreen",)),
     TourStep("edit.send", "The contract accepts the request now. Send it", ("TargetScreen", "SendScreen")),

@@ -59,7 +59,7 @@ def test_what_became_of_it() -> None:
     runs = (ExportRun("broken", 2, 1, ("test_a: no",)), ExportRun("fixed", 3))
     told = words(exporting.written_lines(paths, ExportProof(runs), False, 80))
     assert told.startswith("✓ written: out\n  ✗ red   on the broken request: 1 of 3 tests fail\n      test_a: no")
-    assert "✓ green on the fixed request: 3 tests pass\n✓ the test distinguishes both" in told
+    assert "✓ green on the fixed request: 3 tests pass\n✓ the test fails on the broken request" in told
     blind = words(
         exporting.written_lines(
             paths, ExportProof((ExportRun("broken", 3),), "the test passes on the broken request"), False, 80

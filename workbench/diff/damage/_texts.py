@@ -101,7 +101,7 @@ def _json_change(old: str, new: str) -> How | None:
                 f"{', '.join(map(repr, sorted(only_new)[:3]))} added to the JSON in the text",
             )
     if _floats(before) == _floats(after):
-        return DamageKind.VALUE_CHANGED, "digits of a number in the text's JSON were lost"
+        return DamageKind.VALUE_CHANGED, "a number in the JSON text lost digits"
     return DamageKind.VALUE_CHANGED, "the JSON in the text has a different meaning"
 
 

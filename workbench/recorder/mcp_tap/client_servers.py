@@ -260,7 +260,7 @@ class _Copier:
         how = self._how.approvals
         assert how, f"{self._how.client} has no approvals"
         places = [(self._context.path(file.path), self._context.pointer(file.at)) for file in how.files]
-        read = [self._read(path, pointer, "approvals of {} are not read") for path, pointer in places if path]
+        read = [self._read(path, pointer, "the servers approved in {} are unknown") for path, pointer in places if path]
         approved = {name for found in read for name in _texts(found.get(how.named))}
         refused = {name for found in read for name in _texts(found.get(how.refused))}
         is_every = any(found.get(how.every) is True for found in read)

@@ -64,12 +64,12 @@ class Endpoints:
             return
         stated, own = urljoin(url, data.decode("utf-8", "replace").strip()), urls.split_url(url)
         if data[:8].lower().startswith((b"http%3a", b"https%3a", b"%2f")):
-            text = "the event endpoint is percent-encoded as a whole: clients take it for a relative path"
+            text = "the address in the event 'endpoint' is percent-encoded: clients read it as a relative path"
             yield make(decoded, HTTP, RESPONSE, "", text, quote(data.decode("utf-8", "replace")))
             return
         self._journal.put(self._named, _place(stated), _Endpoint(decoded.index, own.path))
         if (host := urls.split_url(stated).netloc).lower() != own.netloc.lower():
-            text = f"the event endpoint names the host {quote(host)}, but the stream is at {quote(own.netloc)}"
+            text = f"the event 'endpoint' names the host {quote(host)}, but the stream is at {quote(own.netloc)}"
             yield make(decoded, HTTP, RESPONSE, "", f"{text}: clients refuse an address on a different origin")
 
 
@@ -83,7 +83,7 @@ def _of_refusal(decoded: DecodedExchange, path: str, named: _Endpoint) -> Iterat
     response = decoded.exchange.response
     if response is None or response.status not in _NOT_THERE or _SESSION in decoded.response_text[:_BEGINNING].lower():
         return
-    text = f"exchange {named.exchange + 1} names this address in the event endpoint, but it is answered with"
+    text = f"exchange {named.exchange + 1} names this address in its event 'endpoint', but it answers with"
     lost = _lost_prefix(named.path, path)
     hint = f": it lacks {quote(lost)}, which the address of the stream has (a proxy may add it)" if lost else ""
     yield make(decoded, HTTP, RESPONSE, "", f"{text} {response.status}{hint}", quote(head_of(decoded)))

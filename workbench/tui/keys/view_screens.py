@@ -167,7 +167,7 @@ PASSAGES = (
 
 SURVEY = (
     Key("survey.group", "b", "group", "group by", "group by provider, client, model or protocol", 2),
-    Key("survey.filter", "/", "filter", "filter", "show only findings that match, such as rule=closure.*", 3),
+    Key("survey.filter", "/", "filter", "filter", "show only the findings of a filter, for example rule=closure.*", 3),
     Key("survey.back", "q,escape", "back", "back", "from places to groups; else go back", 4),
 )
 METRICS = (

@@ -110,7 +110,7 @@ SESSION = (
     Key("session.side", "r", "side", "request/response", "show the request or the response in the Wire pane", 7),
     Key("session.next-exchange", "J", "exchange(1)", "next exchange", "next exchange, from any pane"),
     Key("session.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
-    Key("session.story", "S", "story", "story", "show the session as a story, from top to bottom, and its timeline", 8),
+    Key("session.story", "S", "story", "story", "show the whole session from top to bottom, with a timeline", 8),
     Key("session.diff", "d", "diff", "diff", "compare this request with the previous one of its conversation", 10),
     Key(
         "session.compare",

@@ -125,7 +125,7 @@ def written_lines(paths: Sequence[Path], proof: ExportProof | None, is_trying: b
     if proof.why_not:
         lines += wrap(f"✗ this is not a valid test: {proof.why_not}", width, "error")
     else:
-        lines += wrap("✓ the test distinguishes both", width, "ok strong")
+        lines += wrap("✓ the test fails on the broken request and passes on the fixed one", width, "ok strong")
     return [*lines, BLANK]
 
 

@@ -165,7 +165,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "branch-meaning": Guide(
         "Meaning",
-        "The changes from the marked node, else from the parent.",
+        "Shows the changes since the marked node, or since the parent if no node is marked.",
         ("edit",),
     ),
     "branch-bytes": Guide(

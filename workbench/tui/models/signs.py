@@ -19,7 +19,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "made": ("└ variant", "accent", "exchanges: a variant, sent instead of another exchange"),
     "passing": ("~ changes", "info", "exchanges: changed by a translation or correction"),
     "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or damaged"),
-    "unread": ("? unread", "warning", "not everything was decoded; in the IR: an unknown block"),
+    "unread": ("? unread", "warning", "partly decoded; in the IR pane: an unknown block"),
     "call": ("◆ call", "call", "tool call; ◇ = tool result"),
     "reasoning": ("∴ reasoning", "reasoning", "reasoning, in any carrier"),
     "media": ("▣ media", "", "image, audio or document"),

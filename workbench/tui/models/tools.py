@@ -243,7 +243,7 @@ def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> DialectRow:
     )
     meaning = {
         "exact": "exact: accepts the same values",
-        "local check": "local check: the remaining check covers what the schema no longer expresses",
+        "local check": "local check: the schema says less; the row 'remaining check' has what you validate yourself",
     }.get(step.effect, f"{step.effect}: some values of the original are no longer possible")
     text = ((step.what, "error"), (f"→ {step.instead}", "ok"), (meaning, style))
     return DialectRow(head, text, None if part else step.pointer, _spans(spans, step.pointer))

@@ -166,7 +166,7 @@ class BlockStreamDecoder:
         is_counted = index == len(self._blocks) or index in self._latest or type(index) is not int
         if not is_counted and not self._is_odd:
             self._is_odd = True
-            message = f"block {len(self._blocks) + 1} of the message has index {index}"
+            message = f"the next block should have index {len(self._blocks)}, but has index {index}"
             self._fault(f"stream.index{UNUSUAL}", message, number)
 
     def _odd_delta(self, number: int, value: dict[str, JsonValue]) -> None:
