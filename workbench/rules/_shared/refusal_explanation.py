@@ -90,6 +90,8 @@ def _reconcile(
     rule = own[0].rule if own else match.rule if match else ""
     place = find_place(error, case.decoded, case.contract, captured, rule)
     likely = [f for f in own or of_request if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
+    if not likely and place and matches and matches[0].kind:  # no contract has the words
+        likely = [f for f in of_request if _is_sibling_at(f, matches[0].rule, place)]
     is_by_place = not likely and not matches
     if is_by_place:
         named_place = place_of(refusal, error, case.decoded, case.contract)
@@ -112,7 +114,7 @@ def _reconcile(
 def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> bool:
     """The place of a finding does not contradict what the text names.
 
-    An id is exact. An index may be counted in another way, as where a gateway adds a message: a neighbour will do.
+    An id is exact, and a setting in another setting shows which one it is. An index may be counted in another way, as where a gateway adds a message: a neighbour will do.
     """
     places = (finding.pointer, *finding.related)
     if ids.pointers:
@@ -122,11 +124,19 @@ def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> 
     if place is None or place.pointer.count("/") < 2:
         return True
     item_of_place, found = _item(place.pointer), _item(finding.pointer)
+    if item_of_place is None and found is None:
+        return any(p.split("/")[1:2] == place.pointer.split("/")[1:2] for p in places)
     if item_of_place is None or found is None or item_of_place[0] != found[0]:
         return True
     return any(
         abs(item[1] - item_of_place[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == item_of_place[0]
     )
+
+
+def _is_sibling_at(finding: Finding, rule: str, place: ErrorPlace) -> bool:
+    """An error of the family of a rule at the very place that the text names: it is the cause in other words."""
+    is_there = bool(place.pointer) and finding.pointer == place.pointer
+    return is_there and finding.severity is Severity.ERROR and finding.rule.partition(".")[0] == rule.partition(".")[0]
 
 
 def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: NamedIds) -> list[Finding]:
