@@ -138,7 +138,7 @@ def test_a_family_lists_its_rules(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("word", "meant"),
-    [("deepsek", "deepseek"), ("deepsek:v4", "deepseek:v4"), ("opneai", "openai"), ("clousre", "closure")],
+    [("deepsek", "deepseek"), ("deepsek:v4", "deepseek:v4"), ("opneai", "openai"), ("closrue", "closure")],
 )
 def test_a_word_that_is_nearly_a_contract_or_a_family(run: Run, word: str, meant: str) -> None:
     done = run("explain", word)

@@ -171,7 +171,7 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     "an address for messages": (endpoint("/messages?sessionId=1"), ""),
     "an address without the path of its stream": (endpoint("/messages?sessionId=1", 404), "it lacks '/v1'"),
     "an address of another host": (endpoint("https://a.example/messages"), "names the host 'a.example'"),
-    "an encoded address": (endpoint("https%3A//tools.example.com/messages"), "percent-encoded as a whole"),
+    "an encoded address": (endpoint("https%3A//tools.example.com/messages"), "percent-encoded: clients"),
     "a session id with a space": (first(answered(200, SHAKEN, mcp_session_id="s 1")), "not visible ASCII"),
     "an origin that is refused": (first(answered(403, "Invalid Origin header"), origin="null"), "refuses the Origin"),
     "a host that is refused": (first(answered(421, "Invalid Host header")), "refuses the Host"),
