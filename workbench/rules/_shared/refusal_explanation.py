@@ -114,7 +114,8 @@ def _reconcile(
 def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> bool:
     """The place of a finding does not contradict what the text names.
 
-    An id is exact, and a setting in another setting shows which one it is. An index may be counted in another way, as where a gateway adds a message: a neighbour will do.
+    An id is exact, and a setting in another setting shows which one it is. An index may be counted in another way, as
+    where a gateway adds a message: a neighbour will do.
     """
     places = (finding.pointer, *finding.related)
     if ids.pointers:
