@@ -52,10 +52,10 @@ class RealtimeConversation:
 
     def insert(self, item: ConversationItem, after: JsonValue) -> None:
         """Put an item behind another one, at the beginning, or at the end."""
-        names = [held.name for held in self.items]
+        names = [held.name for held in self.items] if isinstance(after, str) else []
         if after == "root":
             self.items.insert(0, item)
-        elif after is not None and after in names:
+        elif after in names:
             self.items.insert(names.index(after) + 1, item)
         else:
             self.items.append(item)
