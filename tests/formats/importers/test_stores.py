@@ -158,6 +158,8 @@ def test_names_of_another_store_inside_a_message_claim_nothing(tmp_path: Path) -
 def test_a_head_that_stops_inside_a_long_row_is_claimed() -> None:
     long = LITELLM | {"messages": [{"role": "user", "content": "x" * 100_000}]}
     assert _log_stores.claims(one(long)[:65536], "litellm_log") > 0.9
+    quotes = b'{"a":"' + rb"\"llm\"" * 20_000
+    assert _log_stores.names_in(quotes[:65536]) == (frozenset({"a"}), frozenset())
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -107,7 +107,9 @@ _ANSWERS = ("data", "result")
 """Those of them under which it answers with a single row, too."""
 
 NO_ERROR_TEXT = "the store contains the error code, but not the error message"
-_TOKEN = regex.compile(rb'"(?:[^"\\]|\\.)*"(\s*:)?|[{}\[\]]')
+_TOKEN = regex.compile(rb'"(?:[^"\\]|\\[\s\S])*(?:"(\s*:)?|\\?\Z)|[{}\[\]]')
+"""A sign, or a string: one that the end cuts is one, too, or each quote in it would be looked at as a beginning."""
+
 _DEEPEST = 200
 
 
