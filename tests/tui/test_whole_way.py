@@ -135,4 +135,4 @@ async def export(person: Person) -> None:
     await person.comes_to(ExportPathScreen)
     await person.presses("ctrl+u", *"kept", "enter")
     await person.sees("written: kept", "✗ red on the broken request", "✓ green on the fixed request")
-    await person.sees("the test distinguishes both")
+    await person.sees("passes on the fixed one")

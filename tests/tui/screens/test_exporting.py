@@ -123,7 +123,7 @@ async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: 
             "green on the fixed request: 4",
         ):
             assert said in d.text
-        assert "the test distinguishes both" in d.text
+        assert "passes on the fixed one" in d.text
         await d.press("a")
         assert "the branch of this exchange (2 exchanges)" in d.text
 
