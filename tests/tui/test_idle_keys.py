@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui import samples
-from tests.tui.driving import Driver, showing
+from tests.tui.driving import Driver, showing, still, until
 from workbench.tui import keymap
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.idle_keys import HintBar, hint_lines
@@ -24,7 +24,8 @@ async def pause(driver: Driver) -> None:
 async def test_the_keys_are_shown_on_empty_rows_until_the_next_key_and_once_on_each_screen() -> None:
     """A full screen stays as it is, its footer too."""
     async with showing(samples.example(samples.LOST_REASONING), (80, 56)) as driver:
-        before = driver.text
+        await until(driver.pilot, lambda: "f: show this" in driver.text)
+        before = await still(driver)
         await pause(driver)
         assert driver.text == before and not bars(driver)
         await driver.press("A")

@@ -130,4 +130,7 @@ class RepairLookup:
             self._waiting_screen[1].arrive(self.offers(finding), self.why_none(finding))
             self._waiting_screen = None
         if self.screen.is_attached:
-            self.screen.findings.reload()
+            findings = self.screen.findings
+            findings.reload()
+            if findings.current == finding:
+                findings.show_item(findings.cursor)  # it has more lines now
