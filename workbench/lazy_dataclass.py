@@ -98,7 +98,7 @@ class _LateMethods:
 
     @cached_property
     def steps(self) -> Sequence[_Step]:
-        """What there is to do for a new instance, if it is only to set its arguments."""
+        """The steps that set the arguments of a new instance; empty if it takes more than that."""
         fields = self.fields or {}
         is_all = all(field.init for field in fields.values())
         rows = ((name, getattr(self.made, name).__set__, _default(field)) for name, field in fields.items())
@@ -259,7 +259,7 @@ _FEW = 8
 
 
 def _first_init(later: _LateMethods, compiled: Callable[..., None]) -> Callable[..., None]:
-    """What makes the first instances of a class; ``compiled`` makes more, and where arguments or fields do not fit."""
+    """An ``__init__`` for the first instances of a class; ``compiled`` makes later ones, and those that do not fit."""
     left = _FEW
 
     def __init__(self: Any, *args: Any, **given: Any) -> None:

@@ -843,23 +843,7 @@ DRAWN: dict[str, Sample] = {
         "developer.konghq.com/ai-gateway/ai-audit-log-reference (ai.proxy.payload, file-log)",
         lines(
             {
-                "workspace": "w",
-                "source": "upstream",
-                "upstream_uri": "/v1/chat/completions",
-                "upstream_status": "200",
-                "client_ip": "1.2.3.4",
-                "started_at": 1787113201719,
-                "request": {
-                    "id": "9e",
-                    "uri": "/v1/chat/completions",
-                    "url": "http://localhost:8000/v1/chat/completions",
-                    "method": "POST",
-                    "size": 323,
-                    "headers": {"host": "localhost"},
-                    "querystring": {},
-                },
-                "response": {"status": 200, "size": 900, "headers": {"content-type": "application/json"}},
-                "latencies": {"request": 900},
+                **KONG,
                 "ai": {
                     "proxy": {
                         "payload": {"request": text(CHAT), "response": text(ANSWER)},

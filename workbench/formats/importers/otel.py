@@ -163,7 +163,7 @@ _BODIES = (
 
 
 def _bodies(attributes: Attributes) -> Talk | None:
-    """What a span says that holds the request and the response as JSON; None for another one."""
+    """The exchange of a span that holds the request and the response as JSON; None for another span."""
     for sent, received in _BODIES:
         value = parse_structured(attributes.get(sent))
         request = request_in(value, {}) or (value if side_of(value) == REQUEST else None)

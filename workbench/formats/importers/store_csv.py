@@ -120,7 +120,7 @@ _LONGEST = 1_000_000
 
 
 def _literal(value: str) -> JsonValue:
-    """What Python has written, as ``pandas`` puts lists and objects into CSV; the text if it is something else."""
+    """The value of a Python literal, as ``pandas`` writes lists and objects into CSV; any other text unchanged."""
     try:
         read: JsonValue = loads(dumps(ast.literal_eval(value)))
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError, WireError, LocalProtocolError):
