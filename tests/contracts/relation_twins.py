@@ -10,6 +10,7 @@ import copy
 import json
 import re
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import Any
 
 from workbench.contracts import Contract, Relation
@@ -182,7 +183,11 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
     }[protocol]
     glob = relation.when.url[0] if relation.when.url else ""
     glob = glob.replace("/*", url) if protocol == "gemini" else glob.replace("/model/*", f"/model/{model}")
-    address = glob.replace("*", "") if "://" in glob else f"https://host.example{url}"
+    address = f"https://host.example{url}"
+    if "://" in glob:
+        address = glob.replace("*", "")
+    elif glob and not fnmatchcase(address, glob):
+        address = f"https://host.example/{glob.replace('*', '').lstrip('/')}"
     headers = (("anthropic-version", "2023-06-01"),)
     headers += (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
     meta = {CONNECTION: "1"} if relation.when.transport == "websocket" else {}
