@@ -125,6 +125,18 @@ USUAL: dict[str, Any] = {
 }  # fmt: skip
 """Values of parameters whose line tests only that they are there."""
 
+PICTURE = "iVBORw0KGgo="
+
+PARTS: dict[str, Any] = {
+    "image_url": {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}},
+    "input_image": {"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}"},
+    "image": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}},
+}
+"""Parts of a content by type, for a line whose place names the type."""
+
+LISTS: dict[str, Any] = {"images": [PICTURE]}
+"""Lists that the usual turn does not have, for a line whose place is an element."""
+
 TYPES: dict[str, Any] = {
     "string": "x", "integer": 3, "number": 0.5, "boolean": True, "array": ["x"], "object": {"x": 1}, "null": None,
 }  # fmt: skip
@@ -132,6 +144,13 @@ TYPES: dict[str, Any] = {
 
 class CannotBuild(Exception):
     """The line alone does not tell a request."""
+
+
+def named_by(glob: str) -> str:
+    """A name of a model that a glob matches."""
+    name = re.sub(r"\[(.)[^\]]*\]", r"\1", glob)
+    name = re.sub(r"(?<=[-./])\*", "1", name).replace("*", "")
+    return name or "some-model"
 
 
 def broken(relation: Relation, contract: Contract, protocol: str, model: str) -> Exchange:
@@ -223,7 +242,7 @@ def _value_of(test: Any, name: str) -> Any:
         made = {
             "is": lambda a: a,
             "in": lambda a: a[0],
-            "not-in": lambda _: "zz-unknown",
+            "not-in": lambda a: USUAL[name] if USUAL.get(name, a[0]) not in a else "zz-unknown",
             "type": lambda a: TYPES[a if isinstance(a, str) else a[0]],
             "not-type": lambda a: next(v for t, v in TYPES.items() if t not in a and v is not None),
             "above": lambda a: a + 1,
@@ -249,7 +268,7 @@ def _put(value: Any, steps: tuple[str, ...], wanted: Any, roles: tuple[str, ...]
     if isinstance(value, list):
         fitting = _elements(value, step, roles)
         if not rest:
-            value[fitting[0]] = wanted
+            value[fitting[0]] = value[fitting[0]] if step.endswith("]") else wanted
             return
         for n in fitting:
             if isinstance(value[n], dict) and _leads(value[n], rest):
@@ -261,12 +280,12 @@ def _put(value: Any, steps: tuple[str, ...], wanted: Any, roles: tuple[str, ...]
         value[step] = wanted
         return
     if not isinstance(value.get(step), dict | list):
-        value[step] = {}
+        value[step] = copy.deepcopy(LISTS.get(step, {}))
     _put(value[step], rest, wanted, roles)
 
 
 def _leads(value: dict[str, Any], rest: tuple[str, ...]) -> bool:
-    return len(rest) == 1 or isinstance(value.get(rest[0]), dict | list)
+    return len(rest) == 1 or rest[0] in LISTS or isinstance(value.get(rest[0]), dict | list)
 
 
 def _elements(value: list[Any], step: str, roles: tuple[str, ...]) -> list[int]:
@@ -281,6 +300,9 @@ def _elements(value: list[Any], step: str, roles: tuple[str, ...]) -> list[int]:
         if (not filtered or (isinstance(each, dict) and each.get(filtered[1]) == filtered[2]))
         and (not roles or not isinstance(each, dict) or "role" not in each or each["role"] in roles)
     ]
+    if not found and filtered and filtered[2] in PARTS:
+        value.append(copy.deepcopy(PARTS[filtered[2]]))
+        return [len(value) - 1]
     if not found:
         raise CannotBuild(f"no element is {step!r}: say broken")
     return found

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from tests.contracts.relation_twins import BODIES, broken, healthy
+from tests.contracts.relation_twins import BODIES, broken, healthy, named_by
 from workbench import contracts
 from workbench.contracts import Consequence
 from workbench.contracts.relations import rule_of
@@ -28,9 +28,9 @@ def rows():
             spoken = [p for p in holds.protocols or file.protocols if p in BODIES]
             placed = [(p, relation.resolved_for(p, traits(p).places)) for p in spoken]
             globs = holds.models or file.models or ("some-model",)
-            model = globs[0].replace("*", "")
+            model = named_by(globs[0])
             label = f"{name}:{holds.variants[0]}" if holds.variants else name
-            here = [(label, p, model.strip("-") or "some-model", each) for p, each in placed if each]
+            here = [(label, p, model, each) for p, each in placed if each]
             assert here, f"{name} {relation.name} holds for no protocol"
             found += here if relation.place.name else here[:1]
     return found
