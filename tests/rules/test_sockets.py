@@ -188,6 +188,58 @@ def test_a_call_without_a_result_is_no_reason_of_a_refusal_here() -> None:
         assert [(f.rule, f.severity.value) for f in findings if f.rule.startswith("closure.missing")] == expected
 
 
+FAILED = [
+    said.received("response.mcp_call.failed", item_id=f"mcp_{n}", error={"message": "timed out"}) for n in range(999)
+]
+"""999 failures that differ only in their number."""
+UNKNOWN_MEMBERS = [
+    sent("input_audio_buffer.append", audio="AAAA", **{f"{name}{n}": 1}) for name in "abcdefghijklm" for n in range(9)
+]
+"""117 messages with a member that the API does not define: each has another name."""
+
+
+@pytest.mark.parametrize(
+    ("messages", "rule", "most", "words"),
+    [
+        (FAILED, "stream.error-event", 1, "(message 4): 'timed out' (999 times, the last on message 1002)"),
+        (UNKNOWN_MEMBERS, "gateway.unknown-field", 9, "109 more findings of this kind, the last on message 120"),
+        (UNKNOWN_MEMBERS[:1] * 50, "gateway.unknown-field", 1, "does not define (50 times, the last on message 53)"),
+    ],
+)
+def test_one_finding_has_the_count_of_many_of_its_form(
+    messages: list[said.Said], rule: str, most: int, words: str
+) -> None:
+    inspector = Inspector(MemorySession("s", tuple(with_turns([said.connection([*session(), *messages])]))))
+    inspector.detail(len(inspector.session) - 1)
+    texts = [finding.message for finding in inspector.rows[0].findings if finding.rule == rule]
+    assert len(texts) == most and words in texts[-1]
+
+
+@pytest.mark.parametrize(("stated", "severity"), [(["audio"], "warning"), (["text", "audio"], "info"), (["text"], "")])
+def test_a_written_reply_is_a_warning_only_where_speech_alone_was_requested(stated: list[str], severity: str) -> None:
+    """Sessions of the beta always listed text beside audio."""
+    begun = said.received("session.created", session={**BETA_SESSION, "modalities": stated})
+    answer = [created("resp_1"), *text("resp_1", stem="response.text"), done("resp_1", TEXT)]
+    turns = with_turns([said.connection([begun, *put(USER, "u"), sent("response.create"), *answer])])
+    inspector = Inspector(MemorySession("s", tuple(turns)))
+    inspector.detail(len(inspector.session) - 1)
+    findings = [f.severity.value for row in inspector.rows for f in row.findings if f.rule == "params.ignored"]
+    assert findings == [severity] * bool(severity)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"instructions": "You are billing."}, {"tools": []}, {"instructions": "Be brief."}]
+)
+def test_settings_that_come_after_the_request_of_a_response_do_not_apply_to_it(changed: said.Json) -> None:
+    late = sent("session.update", session={"type": "realtime", **changed})
+    own = {**session()[2][1]["session"], **changed}
+    ahead = [*session(), *put(USER, "u"), late, said.received("session.updated", session=own), *AGAIN]
+    behind = [*session(), *put(USER, "u"), AGAIN[0], late, said.received("session.updated", session=own), *AGAIN[1:]]
+    is_new = changed != {"instructions": "Be brief."}
+    assert found(said.connection(ahead)) == {}
+    assert list(found(said.connection(behind))) == ["params.ignored"] * is_new
+
+
 UPDATE = sent("session.update", session={"type": "realtime", "tools": []})
 SILENT = {
     "setup": live.connection(live.BEGIN[:1]),

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
         SocketOpening,
         SocketRefusal,
     )
+    from workbench.protocols.common.socket_facts import SocketFact
     from workbench.protocols.common.socket_turns import (
-        SocketFact,
         SocketTurn,
         SocketTurns,
         TurnSplitter,

@@ -17,6 +17,7 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import SocketFact
+from workbench.protocols.common.socket_facts import add_count
 from workbench.wire import Exchange, split_url
 
 Value = Mapping[str, JsonValue]
@@ -152,5 +153,5 @@ class ClientFaults:
         numbers_refused = {number for fact in refused for number in fact.frames}
         for fault, numbers in self._found.items() if self.table.is_read_by(handshake) else ():
             if not numbers_refused.intersection(numbers):
-                text = f"message {numbers[0] + 1}: {fault.words}"
+                text = add_count(f"message {numbers[0] + 1}: {fault.words}", len(numbers), numbers[-1])
                 yield SocketFact(fault.rule, text, tuple(numbers[:_MOST_FRAMES]), is_harmless=True)

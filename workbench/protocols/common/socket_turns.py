@@ -18,8 +18,8 @@ from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.named_tuple import NamedTuple
 from workbench.protocols.common import undecoded_protocols
+from workbench.protocols.common.socket_facts import SocketFact, limit_number
 from workbench.wire import (
     CONNECTION,
     FRAMES,
@@ -82,26 +82,6 @@ class SocketTurn:
     def add(self, number: int, frame: Frame, name: str) -> None:
         """Take an event that answers."""
         self.events.append((number, frame, name))
-
-
-class SocketFact(NamedTuple):
-    """Facts about a whole connection, in addition to its turns.
-
-    Attributes:
-        rule: slug of the rule that it breaks.
-        message: what is wrong.
-        frames: numbers of the messages that show it, from zero.
-        is_of_client: the client did it.
-        is_harmless: nothing is lost by it: a warning.
-        is_of_end: it is about what did not come: as long as the connection is open, it may still come.
-    """
-
-    rule: str
-    message: str
-    frames: tuple[int, ...]
-    is_of_client: bool = True
-    is_harmless: bool = False
-    is_of_end: bool = False
 
 
 class TurnSplitter(Protocol):
@@ -183,7 +163,7 @@ class SocketTurns:
 
     def facts(self) -> Iterator[SocketFact]:
         """Facts about the whole connection, in addition to the turns."""
-        return self._splitter.facts(self._connection) if self._splitter else iter(())
+        return limit_number(self._splitter.facts(self._connection)) if self._splitter else iter(())
 
     def unanswered(self) -> Iterator[int]:
         """Frames of the requests to which the server sent no event."""

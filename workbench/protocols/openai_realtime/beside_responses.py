@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.protocols import SocketFact
 from workbench.protocols.openai_realtime.error_codes import error_of
-from workbench.protocols.openai_realtime.session_members import Value, is_only_written, is_spoken
+from workbench.protocols.openai_realtime.session_members import Value, is_only_written, modalities
 
 _FAILURES = {
     "conversation.item.input_audio_transcription.failed": (
@@ -32,9 +32,16 @@ def failures(number: int, kind: str, value: Value) -> Iterator[SocketFact]:
 def unheard(number: int, session: Value, settings: Value, response: Value) -> Iterator[SocketFact]:
     """A response of text where speech was requested: the user hears nothing.
 
+    A session that allows text, too, as those of the beta did, permits such a response: then it is only worth knowing
+    (openai-realtime-api-beta issue 58, livekit agents issue 1143).
+
     Args:
         settings: what its request states.
     """
-    if is_only_written(response) and is_spoken(session, {**settings, **response}):
-        text = f"audio was requested, but the response (message {number + 1}) has only text: the user hears nothing"
-        yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=True)
+    stated = modalities(session, {**settings, **response})
+    if "audio" not in stated or not is_only_written(response):
+        return
+    is_alone = "text" not in stated
+    text = "audio was requested" if is_alone else "audio and text are allowed"
+    text += f", but the response (message {number + 1}) has only text: the user hears nothing"
+    yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=is_alone)

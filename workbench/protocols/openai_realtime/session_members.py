@@ -53,13 +53,13 @@ def responds_by_itself(session: Value) -> bool:
     return is_conversation and not is_off and waits_for_silence(session)
 
 
-def is_spoken(session: Value, response: Value) -> bool:
-    """A response is to be spoken: it, or the session, says so."""
+def modalities(session: Value, response: Value) -> tuple[str, ...]:
+    """The modalities that a response, or else its session, states; empty if neither does."""
     for holder in (response, session):
         stated = holder.get("output_modalities", holder.get("modalities"))
         if isinstance(stated, list):
-            return "audio" in stated
-    return False
+            return tuple(map(str, stated))
+    return ()
 
 
 def is_only_written(response: Value) -> bool:

@@ -44,6 +44,9 @@ _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
 _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
 """Members of a session that belong to a request even if only the server set them: the others are its defaults."""
 
+_SHAPING = ("instructions", "tools")
+"""Members of a session that decide what a response is about."""
+
 _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversation.item.retrieve", *(
     "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
 ))  # fmt: skip
@@ -131,6 +134,7 @@ class RealtimeTurns:
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
             update = object_of(value, "session")
+            self._note_late(number, update)
             self._updates.add(number, update, has_audio="input_audio_buffer.append" in self._types)
             self._session = merge(self._session, update)
             self._session_frames.append(number)
@@ -154,6 +158,16 @@ class RealtimeTurns:
             self._cancelled_in = number
             for turn in self._active.values():
                 turn.notes.append(f"the client cancelled it in frame {number + 1}")
+
+    def _note_late(self, number: int, update: Value) -> None:
+        """Settings that come too late for a response: messages are read in their order (openai-agents-python 1388)."""
+        names = [name for name in _SHAPING if name in update and update[name] != self._session.get(name)]
+        if names and self._waiting:
+            text = (
+                f"message {number + 1} changes {' and '.join(names)} after message {self._waiting[-1].numbers[-1] + 1}"
+            )
+            text += " requested a response: they apply only to later responses"
+            self._facts.append(SocketFact("params.ignored", text, (number,)))
 
     def take_end(self, number: int, frame: Frame) -> None:
         """The end of a connection ends no turn."""
