@@ -16,8 +16,7 @@ from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import Adapter, every, refusals
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
-from workbench.protocols.common.reading import kind_of
-from workbench.wire import JsonIndex, SseEvent, dumps, loads
+from workbench.wire import JsonIndex, SseEvent, dumps, loads, type_name
 
 UNREAD, FOREIGN, RESHAPED = "answer.unread", "answer.foreign", "answer.reshaped"
 
@@ -172,7 +171,7 @@ def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
     if isinstance(value, dict):
         what = "an empty object" if not value else f"an object with the keys {_keys(value)}"
         return Anomaly(FOREIGN, f"{what} instead of a response: {error}")
-    return Anomaly(FOREIGN, f"JSON {kind_of(value)} instead of a response")
+    return Anomaly(FOREIGN, f"JSON {type_name(value)} instead of a response")
 
 
 def _no_json(body: bytes, fault: WireError) -> Anomaly:

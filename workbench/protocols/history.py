@@ -44,7 +44,7 @@ class MessageKind:
 _shapeless: dict[Any, Any] = {}
 
 
-def kind_of(parts: Iterable[Part], shape: HasFacts | None = None) -> MessageKind:
+def message_kind(parts: Iterable[Part], shape: HasFacts | None = None) -> MessageKind:
     """The kind of a message with such parts and such a shape."""
     part_types = frozenset(map(type, parts))
     kinds, key = _shapeless if shape is None else shape.facts, (MessageKind, part_types)
@@ -79,7 +79,7 @@ class RepeatedMessage(Message):
     ) -> None:
         super().__init__(role, parts, extra, pointer)
         object.__setattr__(self, "facts", {} if facts is None else facts)
-        object.__setattr__(self, "kind", kind or kind_of(parts))
+        object.__setattr__(self, "kind", kind or message_kind(parts))
         object.__setattr__(self, "text", text)
 
     def __eq__(self, other: object) -> bool:

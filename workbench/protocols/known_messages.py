@@ -16,7 +16,7 @@ from workbench.protocols.history import (
     MessageKind,
     RepeatedMessage,
     count_alike,
-    kind_of,
+    message_kind,
     where,
 )
 from workbench.protocols.message_shapes import shape_of_value
@@ -81,7 +81,7 @@ class KnownParts:
             value = loads(text, levels=LEVELS)
             shape = shape_of_value(value)
             message, anomalies = reader(value)
-            kind = kind_of(message.parts, shape)
+            kind = message_kind(message.parts, shape)
             known = self._keep(key, _KnownMessage(message, tuple(anomalies), kind, {}), len(text))
         return known
 

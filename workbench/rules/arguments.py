@@ -14,7 +14,8 @@ from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
 from workbench.rules._shared.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
 from workbench.rules.token_counts import is_limit_used_up
-from workbench.wire import dumps
+from workbench.toolcalls import input_type
+from workbench.wire import dumps, type_name
 
 if TYPE_CHECKING:
     from workbench.toolcalls.arguments import Ladder, SchemaFault
@@ -105,7 +106,7 @@ def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterat
         yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else as_unproved(finding)
     elif _is_text_of_no_object(call):
         is_empty = not (call.raw or "").strip()
-        rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{_kind(call.input)}, not an object")
+        rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{input_type(call.input)}, not an object")
         when = REPLAYED if is_empty or call.input is not None else REPLAYED_NULL
         if enforced_exactly(case, rule, when):
             text = f"the arguments in the history are {what}"
@@ -142,14 +143,9 @@ def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
 def _container(case: RuleContext, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
     expected = "an object" if not isinstance(call.input, dict) else "JSON text"
     return case.at(
-        rule, ref, f"the arguments are {_kind(call.input)}, but this protocol expects {expected}", name="input",
-        evidence=quote(call.input), values={"found": _kind(call.input).rpartition(" ")[2]},
+        rule, ref, f"the arguments are {input_type(call.input)}, but this protocol expects {expected}", name="input",
+        evidence=quote(call.input), values={"found": type_name(call.input)},
     )  # fmt: skip
-
-
-def _kind(value: object) -> str:
-    names = {str: "a string", list: "an array", dict: "an object", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
@@ -228,7 +224,7 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
         message = "the arguments are double-encoded: parsing them yields a string, not an object"
         yield case.at(DOUBLE, ref, message, name="input", evidence=quote(call.raw))
     elif not isinstance(ladder.value, dict):
-        message = f"the arguments are {_kind(ladder.value)}, not an object"
+        message = f"the arguments are {input_type(ladder.value)}, not an object"
         yield case.at(NOT_OBJECT, ref, message, name="input", evidence=quote(call.raw))
     elif _at_limit(case, ref) and any(f.keyword == "required" for f in ladder.faults):
         message = "the output limit truncated the arguments: some are missing"

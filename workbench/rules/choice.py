@@ -52,7 +52,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     """A kind that the contract does not list, or no value of this protocol at all."""
-    kind, known = kind_of(choice.value), case.contract.term("choice.values")
+    kind, known = mode_of(choice.value), case.contract.term("choice.values")
     found = {"found": kind or str(choice.value), "name": choice.name or ""}
     if known and kind in _KINDS and kind not in known:
         text = f"tool_choice {quote(kind)} is not supported by {case.contract.title}; use {', '.join(known) or 'none'}"
@@ -70,7 +70,7 @@ def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
         yield case.finding(UNSUPPORTED, REQUEST, at, text, when="model", values=found)
 
 
-def kind_of(value: JsonValue) -> str:
+def mode_of(value: JsonValue) -> str:
     """The word of a choice in wire form; "" where it has none."""
     if isinstance(value, str):
         return value
@@ -101,7 +101,7 @@ def _check_named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Fin
     for name in dict.fromkeys(_names(choice)):
         if name not in case.tools:
             text = f"tool_choice names {quote(name)}, which is not among the tools"
-            found = {"name": name, "found": kind_of(choice.value) if choice.name else name}
+            found = {"name": name, "found": mode_of(choice.value) if choice.name else name}
             finding = case.finding(UNSUPPORTED, REQUEST, at, text, when="unknown-tool", values=found)
             yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else as_unproved(finding)
 
@@ -128,7 +128,7 @@ def _thinking(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Findin
     if not str(term).startswith("refused") or not is_on or not is_meant:
         return
     by_default = "" if thinking else ", the default of this model"
-    kind, when = kind_of(choice.value), "named" if choice.mode == "tool" else "required"
+    kind, when = mode_of(choice.value), "named" if choice.mode == "tool" else "required"
     text = f"tool_choice {quote(kind)} forces a tool call while thinking is on{by_default}"
     found = {"found": kind, "name": choice.name or ""}
     finding = case.finding(CONFLICT, REQUEST, at, text, when=when, values=found)
@@ -148,5 +148,5 @@ def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding
             if needs == "unless-none" and value in (None, "none"):
                 continue
             text = f"{place[1:].rpartition('/')[2]} without tools"
-            found = {"found": kind_of(value) or str(value)}
+            found = {"found": mode_of(value) or str(value)}
             yield by_term(case, WITHOUT_TOOLS, "choice.needs-tools", pointer, text, when=when, values=found)

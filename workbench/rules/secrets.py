@@ -14,7 +14,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars, texts
 from workbench.rules._shared.body_values import fact_of_fields
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.wire.secrets import Family, family, find, is_secret, kind_of, may_have, public_prefix
+from workbench.wire.secrets import Family, family, find, is_secret, may_have, public_prefix, secret_kind
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A body contains a credential.", is_advice=True)
 
@@ -162,7 +162,7 @@ def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterato
 def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
     family = _family_of(name) if len(text) >= _LEAST else None
     if family and family is not Family.COOKIE and is_secret(text.encode("utf-8", "replace"), family):
-        return (_Secret(0, len(text), kind_of(name.encode("utf-8", "replace"))),)
+        return (_Secret(0, len(text), secret_kind(name.encode("utf-8", "replace"))),)
     return _in_text(text)
 
 

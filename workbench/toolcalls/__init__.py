@@ -14,7 +14,7 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.toolcalls import formats
     from workbench.toolcalls.call_problems import NO_JSON, READABLE_PROBLEMS
-    from workbench.toolcalls.json_text import JsonTracker
+    from workbench.toolcalls.json_text import JsonTracker, input_type
 else:
     __getattr__ = lazy(__name__)
 
@@ -23,4 +23,5 @@ __all__ = [
     "READABLE_PROBLEMS",
     "JsonTracker",
     "formats",
+    "input_type",
 ]

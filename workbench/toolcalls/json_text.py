@@ -17,12 +17,18 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
-from workbench.wire import jsontext
+from workbench.wire import jsontext, type_name
 
 MOST_KEPT: Final = 8
 """Lists of tools: those of an agent, of its sub-agents, and of a few beside it."""
 
 Made = TypeVar("Made")
+
+
+def input_type(value: JsonValue) -> str:
+    """The type of what a model wrote for arguments, in the words of its schema: ``"an array"``, ``"null"``."""
+    name = type_name(value)
+    return name if value is None else f"{'an' if name[0] in 'ao' else 'a'} {name}"
 
 
 def per_tools(make: Callable[[Sequence[ToolDef]], Made]) -> Callable[[Sequence[ToolDef]], Made]:

@@ -37,18 +37,18 @@ def split_pointer(pointer: str) -> list[str] | None:
     return [s.replace("~1", "/").replace("~0", "~") for s in steps] if "~" in pointer else steps
 
 
-def value_at(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a pointer of a parsed JSON value; None if there is none."""
+def value_at(value: JsonValue, pointer: str, default: Any = None) -> Any:
+    """The value at a pointer of a parsed JSON value; the default if there is none."""
     steps = split_pointer(pointer)
     if steps is None:
-        return None
+        return default
     for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step)
+        if isinstance(value, dict) and step in value:
+            value = value[step]
         elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
-            return None
+            return default
     return value
 
 

@@ -45,7 +45,9 @@ __all__ = [
     "raw_members",
     "replace",
     "runs",
+    "schema_type",
     "string_slice_span",
+    "type_name",
     "type_words",
     "writer_like",
 ]
@@ -280,9 +282,21 @@ def cut(text: str, most: int = limits.SNIPPET) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
+def type_name(value: JsonValue) -> str:
+    """JSON's name for the type of a value: ``"array"``, ``"null"``, ``"number"``."""
+    return _TYPE_NAMES.get(type(value), "number")
+
+
+def schema_type(value: JsonValue) -> str:
+    """Name of a value's type in JSON Schema, which has one for whole numbers: ``"integer"``."""
+    return "integer" if type(value) is int else type_name(value)
+
+
 def type_words(value: JsonValue) -> str:
     """The type of a value in the words of a message: ``"a list"``, ``"null"``, ``"a number"``."""
-    return "null" if value is None else _TYPE_WORDS.get(type(value), "a number")
+    return _TYPE_WORDS.get(type(value), "a number")
 
 
-_TYPE_WORDS: Final = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+_NO_TYPE: Final = type(None)
+_TYPE_NAMES: Final = {dict: "object", list: "array", str: "string", bool: "boolean", _NO_TYPE: "null"}
+_TYPE_WORDS: Final = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", _NO_TYPE: "null"}

@@ -20,8 +20,9 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.common.reading import ITSELF, BlockReader, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, BlockReader, Notes, read_messages
 from workbench.protocols.known_messages import KnownMessages
+from workbench.wire import type_name
 
 PARAMS: Mapping[str, str] = {"limit": "max_tokens", "warmth": "temperature"}
 """Key of the request → common name of the parameter."""
@@ -57,7 +58,7 @@ def read_entry(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One entry of a log, or the reply of a telegram (which names nobody)."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"an entry that is {kind_of(value)}", "")
+        notes.shape(f"an entry that is {type_name(value)}", "")
         return Message("", (), pointer=pointer)
     entry = BlockReader(value, "", notes)
     role = ROLES.get(str(entry.take("role", "who") or "operator"), str(value.get("who")))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.cli._output import cut, number
 from workbench.ir import Reasoning, Text
 from workbench.protocols import RESPONSE
+from workbench.wire import schema_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
     from workbench.rules import Detail
     from workbench.toolcalls.formats import TextCall
-
-_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
 class TextPiece(NamedTuple):
@@ -133,13 +132,13 @@ def _call_lines(text: str, place: str, call: TextCall) -> Iterator[str]:
     yield f"{place} call   {'  '.join(cut(word, 60) for word in words if word)}"
     if isinstance(call.input, dict):
         for key, value in call.input.items():
-            yield f"      {cut(key, 60)} = {_quote(value)}  {_TYPES.get(type(value), 'null')}"
+            yield f"      {cut(key, 60)} = {_quote(value)}  {schema_type(value)}"
         if not call.input:
             yield "      no arguments"
     elif call.input is None:
         yield f"      unreadable arguments: {_quote(call.raw)}"
     else:
-        yield f"      {_quote(call.input)}  {_TYPES.get(type(call.input), 'null')}"
+        yield f"      {_quote(call.input)}  {schema_type(call.input)}"
     for problem, where in zip_longest(call.problems, call.places):
         at = f"  at {where[0]}–{where[1]}: {_quote(text[where[0] : where[1]])}" if where else ""
         yield f"      ! {problem}{at}"

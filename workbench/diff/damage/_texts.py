@@ -13,7 +13,7 @@ from workbench.diff.meaning import canonical
 from workbench.diff.wire import common, common_end
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.wire import loads
+from workbench.wire import loads, type_words
 
 How = tuple[DamageKind, str]
 """A kind, and details in words; empty if there are none."""
@@ -47,16 +47,14 @@ def scalar_change(old: JsonValue, new: JsonValue) -> How:
     if isinstance(old, int | float) and isinstance(new, int | float) and not isinstance(old, bool):
         is_lost = abs(old) > _SMALL and not isinstance(new, bool) and float(old) == float(new)
         return DamageKind.VALUE_CHANGED, "digits of a number were lost" if is_lost else f"{old} became {new}"
-    a, b = kind_of(old), kind_of(new)
+    a, b = value_words(old), value_words(new)
     return DamageKind.VALUE_CHANGED, f"{a} became {b}" if a != b else ""
 
 
-def kind_of(value: JsonValue) -> str:
-    """Type of a JSON value, in words."""
-    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
-    if value in ("", [], {}) and isinstance(value, str | list | dict):
-        return names[type(value)].replace("a ", "an empty ", 1).replace("an object", "an empty object")
-    return names.get(type(value), "a number")
+def value_words(value: JsonValue) -> str:
+    """Type of a JSON value in words, which say if it is empty."""
+    words = type_words(value)
+    return f"an empty {words.split()[-1]}" if isinstance(value, str | list | dict) and not value else words
 
 
 def is_joined(olds: list[str], new: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from workbench.diff.damage._lists import ItemGroup, group_items, text_of
-from workbench.diff.damage._texts import is_joined, kind_of, same_json, scalar_change, text_change
+from workbench.diff.damage._texts import is_joined, same_json, scalar_change, text_change, value_words
 from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -135,7 +135,7 @@ class _ValueWalk:
         elif isinstance(a, dict) or isinstance(b, dict):
             is_same = (isinstance(a, str) and self._is_json_of(a, b)) or (isinstance(b, str) and self._is_json_of(b, a))
             how = "its JSON as a string" if isinstance(b, str) else "its parsed JSON"
-            add(DamageKind.RESHAPED, words=f"{kind_of(a)} became {how if is_same else kind_of(b)}")
+            add(DamageKind.RESHAPED, words=f"{value_words(a)} became {how if is_same else value_words(b)}")
         else:
             kind, words = text_change(a, b) if isinstance(a, str) and isinstance(b, str) else scalar_change(a, b)
             add(kind, words=words, is_same_meaning=kind is DamageKind.ARGUMENTS_RESPELLED)
@@ -211,7 +211,7 @@ class _ValueWalk:
         """Compare two values of which one is a list."""
         items, one, is_list_now = (b, a, True) if isinstance(b, list) else (a, b, False)
         add = partial(self._add, was=was, at=at, before=a, after=b)
-        how = f"{kind_of(a)} became {kind_of(b)}"
+        how = f"{value_words(a)} became {value_words(b)}"
         texts = [text_of(item) for item in items]
         if len(items) == 1 and self._prints.key(items[0]) == self._prints.key(one):
             add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=True)

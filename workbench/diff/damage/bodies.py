@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workbench.diff.content import ContentLoss, content_losses
 from workbench.diff.damage._grouping import Offsets, TextOffsets, group_changes
 from workbench.diff.damage._spelling import spelling_changes
-from workbench.diff.damage._texts import kind_of, text_change
+from workbench.diff.damage._texts import text_change, value_words
 from workbench.diff.damage._values import Fingerprints, ValueChange, changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.errors import WireError
@@ -97,7 +97,7 @@ def _unparsed_change(before: bytes, after: bytes, *, is_old: bool, is_new: bool)
 def _wrapping_change(old: JsonValue, new: JsonValue, prints: Fingerprints) -> ValueChange | None:
     """Change if the whole body became a member of another one, or one member became the whole body."""
     if type(old) is not type(new) and not (isinstance(old, dict) and isinstance(new, dict)):
-        return ValueChange(DamageKind.RESHAPED, "", "", words=f"{kind_of(old)} became {kind_of(new)}")
+        return ValueChange(DamageKind.RESHAPED, "", "", words=f"{value_words(old)} became {value_words(new)}")
     if not isinstance(old, dict) or not isinstance(new, dict):
         return None
     for key, value in new.items():

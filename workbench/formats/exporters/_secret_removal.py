@@ -29,7 +29,7 @@ def without_secrets(selection: ExportSelection) -> Iterator[tuple[int, Exchange]
     return ((index, redactor.exchange(exchange)) for index, exchange in selection.exchanges())
 
 
-def header_text(value: str) -> str:
+def utf8_header(value: str) -> str:
     """Text of a header value, decoded as UTF-8 if its bytes are."""
     try:
         return value.encode("latin-1").decode()

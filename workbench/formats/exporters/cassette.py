@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
-from workbench.formats.exporters._secret_removal import header_text, utf8_text, without_secrets
+from workbench.formats.exporters._secret_removal import utf8_header, utf8_text, without_secrets
 from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State
 
 TITLE = "VCR cassette"
@@ -88,7 +88,7 @@ def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in side.headers:
         if name.lower() not in dropped:
-            found.setdefault(utf8_text(name), []).append(utf8_text(header_text(value)))
+            found.setdefault(utf8_text(name), []).append(utf8_text(utf8_header(value)))
     return found
 
 

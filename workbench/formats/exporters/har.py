@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from workbench import __version__
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
-from workbench.formats.exporters._secret_removal import header_text, without_secrets
+from workbench.formats.exporters._secret_removal import utf8_header, without_secrets
 from workbench.ir import JsonValue
 from workbench.wire import (
     CONNECTION,
@@ -167,7 +167,7 @@ def _content(text: bytes, encoding: str) -> dict[str, JsonValue]:
 
 
 def _headers(headers: Headers) -> list[JsonValue]:
-    return [{"name": name, "value": header_text(value)} for name, value in headers]
+    return [{"name": name, "value": utf8_header(value)} for name, value in headers]
 
 
 def _query(url: str) -> list[JsonValue]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, to_bytes
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, pasted_header, request_find, to_bytes
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import Headers, loads
@@ -282,7 +282,7 @@ def read(text: str, at: int) -> Find:
     url = options.url
     if options.is_get and body:
         url, body = f"{url}{'&' if '?' in url else '?'}{body}", ""
-    headers = Headers(tuple((header_text(n), header_text(v)) for n, v in options.headers))
+    headers = Headers(tuple((pasted_header(n), pasted_header(v)) for n, v in options.headers))
     return request_find(WHAT, split.end, method=method, url=url, headers=headers, body=to_bytes(body))
 
 
@@ -363,7 +363,7 @@ def read_httpie(text: str, at: int) -> Find:
             raise UnreadableFind(what, f"{item[:40]!r} cannot be read; paste the body itself", split.end)
         name, kind, value = found.groups()
         if kind == ":":
-            headers.append((header_text(name), header_text(value)))
+            headers.append((pasted_header(name), pasted_header(value)))
         elif kind == "==":
             url += f"{'&' if '?' in url else '?'}{name}={quote(value)}"
         elif kind == "=":
@@ -410,7 +410,7 @@ def _loose(text: str, at: int) -> Find:
     if not before.url:
         raise UnreadableFind(WHAT, "the command contains no URL")
     end = reader.at + text.startswith("'", reader.at)
-    headers = Headers(tuple((header_text(n), header_text(v)) for n, v in before.headers))
+    headers = Headers(tuple((pasted_header(n), pasted_header(v)) for n, v in before.headers))
     return request_find(WHAT, end, method=before.method or "POST", url=before.url, headers=headers, value=value)
 
 

@@ -110,17 +110,17 @@ def _is_escaped(text: str) -> bool:
     return not any("\ud800" <= c <= "\udc7f" or "\udd00" <= c <= "\udfff" for c in text) if not text.isascii() else True
 
 
-def header_text(value: JsonValue) -> str:
-    """A header's name or value as wire bytes, read as Latin-1."""
+def pasted_header(value: JsonValue) -> str:
+    """Name or value of a header in pasted text, as its UTF-8 bytes read as Latin-1."""
     word = value.decode("latin-1") if isinstance(value, bytes) else str(value)
     return word if word.isascii() else word.encode("utf-8", "replace").decode("latin-1")
 
 
-def headers_of(value: object) -> Headers:
-    """Headers from a mapping or a list of pairs."""
+def pasted_headers(value: object) -> Headers:
+    """Headers of a call in pasted text: a mapping or a list of pairs. A name without a value is left out."""
     if isinstance(value, dict):
-        return Headers(tuple((header_text(n), header_text(v)) for n, v in value.items() if v is not None))
+        return Headers(tuple((pasted_header(n), pasted_header(v)) for n, v in value.items() if v is not None))
     if isinstance(value, list | tuple):
         pairs = [p for p in value if isinstance(p, list | tuple) and len(p) == 2]
-        return Headers(tuple((header_text(n), header_text(v)) for n, v in pairs))
+        return Headers(tuple((pasted_header(n), pasted_header(v)) for n, v in pairs))
     return Headers()

@@ -10,8 +10,8 @@ from workbench import regex
 from workbench.formats.unwrapping._finds import (
     Find,
     UnreadableFind,
-    header_text,
-    headers_of,
+    pasted_header,
+    pasted_headers,
     request_find,
     response_find,
     to_bytes,
@@ -90,7 +90,7 @@ def _head(text: str, at: int) -> _PrintedHead:
         line = _HEADER.match(text, at)
         if not line or text[at : at + 1] in ("{", "["):
             break
-        items.append((line[1], header_text(line[2].strip())))
+        items.append((line[1], pasted_header(line[2].strip())))
         at = line.end()
     blank = re.compile(r"[ \t]*\r?\n").match(text, at)
     return _PrintedHead(Headers(tuple(items)), blank.end() if blank else at)
@@ -254,7 +254,7 @@ def read_log(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[
     if header_block:
         reader = ValueReader(text)
         try:
-            headers = headers_of(reader.value(header_block.end()))
+            headers = pasted_headers(reader.value(header_block.end()))
             end = reader.at
         except UnreadableValue:
             end = found.end()
@@ -290,7 +290,7 @@ def request_of(value: object, what: str, end: int) -> Find | None:
     if not isinstance(body, dict | str | bytes):
         return None
     method = value.get("method")
-    headers = headers_of(value.get("headers"))
+    headers = pasted_headers(value.get("headers"))
     name = method if isinstance(method, str) else "POST"
     if isinstance(body, dict):
         return request_find(what, end, method=name, url=url, headers=headers, value=body)
@@ -315,7 +315,7 @@ def _trace(text: str, found: re.Match[str]) -> list[Find]:
     pairs = next((v for v in value if isinstance(v, list)), []) if isinstance(value, list) else []
     if status is None:
         return []
-    return [response_find(WHAT, reader.at, status=status, headers=headers_of(pairs))]
+    return [response_find(WHAT, reader.at, status=status, headers=pasted_headers(pairs))]
 
 
 def _send_lines(text: str, found: re.Match[str]) -> list[Find]:
@@ -356,6 +356,6 @@ def _reply(text: str, found: re.Match[str]) -> list[Find]:
     items: list[tuple[str, str]] = []
     end = reader.at
     while header := _HEADER_LINE.match(text, end):
-        items.append((header[1], header_text(header[2].strip())))
+        items.append((header[1], pasted_header(header[2].strip())))
         end = header.end()
     return [response_find(WHAT, end, status=int(start["status"]), headers=Headers(tuple(items)))]

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench import regex
 from workbench.formats.unwrapping._commands import powershell_text
-from workbench.formats.unwrapping._finds import Find, UnreadableFind, headers_of, json_bytes, request_find
+from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, pasted_headers, request_find
 from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, plain
 
 CALL = regex.compile(
@@ -47,7 +47,7 @@ def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Find | No
     if not isinstance(url, str) or body is None:
         return None
     method = str(_first(options, "method", "type") or "POST")
-    headers = headers_of(options.get("headers"))
+    headers = pasted_headers(options.get("headers"))
     if isinstance(body, str):
         return request_find(what, reader.at, method=method, url=url, headers=headers, body=json_bytes(body))
     body = body.value if isinstance(body, JsonTextValue) else body
@@ -125,7 +125,7 @@ def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Find:
         headers.setdefault("Content-Type", options["contenttype"])
     method = options.get("method")
     return request_find(
-        what, end, method=method if isinstance(method, str) else "POST", url=url, headers=headers_of(headers),
+        what, end, method=method if isinstance(method, str) else "POST", url=url, headers=pasted_headers(headers),
         body=json_bytes(plain(body)) if not isinstance(body, str) else json_bytes(body),
     )  # fmt: skip
 

@@ -23,8 +23,8 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import VERBATIM, Notes, kind_of
-from workbench.wire import type_words
+from workbench.protocols.common.reading import VERBATIM, Notes
+from workbench.wire import type_name, type_words
 
 FORMATS: Mapping[str, str] = {
     "png": "image/png",
@@ -126,14 +126,14 @@ def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = Fal
     if isinstance(content, list):
         return tuple(read_block(block, f"{at}/{n}", notes, inner=inner) for n, block in enumerate(content))
     notes.shape(f"content is {type_words(content)}, not a list of blocks", at)
-    return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
+    return (Opaque(type_name(content), content, Source(at, VERBATIM)),)
 
 
 def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) -> Part:
     """The part that a block becomes. Never raises."""
     if not isinstance(value, dict):
         notes.shape(f"a block is {type_words(value)}, not an object", at)
-        return Opaque(kind_of(value), value, Source(at, VERBATIM))
+        return Opaque(type_name(value), value, Source(at, VERBATIM))
     readers = _IN_RESULTS if inner else _READERS
     kind = next((key for key in value if key in readers), None)
     if kind is None:

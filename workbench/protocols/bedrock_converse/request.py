@@ -29,10 +29,10 @@ from workbench.ir import (
 from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree, put, read_content
-from workbench.protocols.common.reading import VERBATIM, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import VERBATIM, Notes, read_messages
 from workbench.protocols.known_messages import KnownMessages
 from workbench.provenance import escape
-from workbench.wire import dumps, loads, type_words
+from workbench.wire import dumps, loads, type_name, type_words
 
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
@@ -104,7 +104,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     if not isinstance(role, str):
         notes.no_role(role)

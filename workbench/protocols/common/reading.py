@@ -110,16 +110,6 @@ def decode_request(
     return read(loads(body), None)
 
 
-def kind_of(value: JsonValue) -> str:
-    """JSON's name for the type of a value: ``"array"``, ``"null"``, ``"number"``."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    names = ((str, "string"), (list, "array"), (dict, "object"))
-    return next((name for cls, name in names if isinstance(value, cls)), "number")
-
-
 class BlockReader:
     """One object of the wire, taken apart key by key: keys that are not read stay in ``extra``."""
 

@@ -6,7 +6,7 @@ A protocol has the places in ``settings.yaml`` of its package, each with its sou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from math import isclose
 from sys import float_info
 from typing import Any
@@ -16,6 +16,7 @@ from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
+from workbench.wire import value_at
 
 Value = Mapping[str, JsonValue]
 
@@ -110,12 +111,7 @@ def _json_of(value: object) -> JsonValue:
     return None if value is _ABSENT else value
 
 
-def _at(value: object, place: str) -> object:
-    for name in place.split("/")[1:]:
-        if not isinstance(value, Mapping) or name not in value:
-            return _ABSENT
-        value = value[name]
-    return value
+_at = partial(value_at, default=_ABSENT)
 
 
 def _differ(setting: object, current: object) -> bool:

@@ -24,10 +24,10 @@ from workbench.ir import (
     ToolDef,
 )
 from workbench.protocols._params import Param, read_params, write_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, read_messages
 from workbench.protocols.gemini_interactions.step import read_step
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 PROTOCOL = "gemini-interactions"
 KEY = "input"
@@ -107,7 +107,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(value, source=Source("/system_instruction", ITSELF)),)
     notes.shape(f"system_instruction is {type_words(value)}, not a string", "/system_instruction")
-    return (Opaque(kind_of(value), value, Source("/system_instruction", VERBATIM)),)
+    return (Opaque(type_name(value), value, Source("/system_instruction", VERBATIM)),)
 
 
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:

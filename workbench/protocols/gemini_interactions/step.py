@@ -31,8 +31,8 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes, kind_of
-from workbench.wire import type_words
+from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes
+from workbench.wire import type_name, type_words
 
 MEDIA = ("image", "audio", "document", "video")
 """Types of content that are kinds of media, too."""
@@ -60,7 +60,7 @@ def read_content(content: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     if isinstance(content, dict) and isinstance(content.get("type"), str):
         return (read_block(content, at, notes),)
     notes.shape(f"content is {type_words(content)}, not a list of parts", at)
-    return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
+    return (Opaque(type_name(content), content, Source(at, VERBATIM)),)
 
 
 def read_block(value: JsonValue, at: str, notes: Notes) -> Part:
@@ -70,7 +70,7 @@ def read_block(value: JsonValue, at: str, notes: Notes) -> Part:
         notes.shape(
             "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
-        return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
+        return Opaque("" if isinstance(value, dict) else type_name(value), value, Source(at, VERBATIM))
     block = BlockReader(value, at, notes)
     if kind == "text" and isinstance(value.get("text"), str):
         return Text(block.take("text", "text"), extra=block.extra(), source=block.source())
@@ -127,7 +127,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     default = "assistant" if is_answer else "user"
     if not isinstance(value, dict):
         notes.shape(f"a step is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind, block = value.get("type"), BlockReader(value, "", notes)
     if is_content(value):
         return Message(default, (read_block(value, "", notes),), pointer=pointer)

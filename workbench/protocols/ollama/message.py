@@ -25,9 +25,9 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common import think_tags
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
 from workbench.protocols.families.chat.message import merge_nested, read_blocks
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 FORMAT = "ollama"
 """``ToolCallIR.format``: a function with an object of arguments."""
@@ -40,7 +40,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
@@ -77,7 +77,7 @@ def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Par
     if isinstance(content, list):
         yield from read_blocks(content, at, block.notes)
     else:
-        yield Opaque(kind_of(content), content, Source(at, VERBATIM))
+        yield Opaque(type_name(content), content, Source(at, VERBATIM))
 
 
 def read_images(block: BlockReader) -> Iterator[Part]:
@@ -88,7 +88,7 @@ def read_images(block: BlockReader) -> Iterator[Part]:
             yield Media("image", _media_type(image), image, source=Source(at, _DATA))
         else:
             block.notes.shape(f"an image is {type_words(image)}, not a string", at)
-            yield Opaque(kind_of(image), image, Source(at, VERBATIM))
+            yield Opaque(type_name(image), image, Source(at, VERBATIM))
 
 
 _DATA: Mapping[str, str] = {"data": ""}
@@ -121,7 +121,7 @@ def _calls(block: BlockReader) -> Iterator[Part]:
 def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
         notes.shape(f"a tool call is {type_words(value)}, not an object", at)
-        return Opaque(kind_of(value), value, Source(at, VERBATIM))
+        return Opaque(type_name(value), value, Source(at, VERBATIM))
     call, inside = BlockReader(value, at, notes), value.get("function")
     is_typed = value.get("type") not in ("function", None)
     call_id = call.string("id", "id")

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text
 from workbench.protocols._params import Param, read_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, read_messages
 from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 PROTOCOL = "ollama"
 
@@ -95,7 +95,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(value, source=Source("/system", ITSELF)),)
     notes.shape(f"'system' is {type_words(value)}, not a string", "/system")
-    return (Opaque(kind_of(value), value, Source("/system", VERBATIM)),)
+    return (Opaque(type_name(value), value, Source("/system", VERBATIM)),)
 
 
 def _thinking(value: JsonValue) -> str | None:

@@ -16,10 +16,10 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePart, damage, node_at, place
-from workbench.protocols.common.reading import Notes, kind_of
+from workbench.protocols.common.reading import Notes
 from workbench.protocols.ollama.message import read_message
 from workbench.protocols.ollama.response import describe, is_answer, read_failure, read_said
-from workbench.wire import SseEvent, loads, type_words
+from workbench.wire import SseEvent, loads, type_name, type_words
 
 _TEXTS = ("content", "thinking", "response")
 _LISTS = ("tool_calls", "images")
@@ -143,7 +143,7 @@ class NativeStreamDecoder:
             self._error = self._error or error
             self._note("stream.error-event", "the stream contains an error", error.pointer, number)
         else:
-            what = "an object that is not part of a response" if isinstance(value, dict) else kind_of(value)
+            what = "an object that is not part of a response" if isinstance(value, dict) else type_name(value)
             self._note("stream.framing", f"a line contains {what}", "", number)
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:

@@ -184,14 +184,14 @@ SHORTEST_ECHO = 4
 """Minimum length in characters of an argument that a result does not contain by chance."""
 
 
-def kind_of(result: ToolResultIR) -> ResultOutcome:
+def outcome_of(result: ToolResultIR) -> ResultOutcome:
     """Only the class of the outcome, which is determined by the beginning of the result."""
     return _kind(result, result_text(result))
 
 
 def has_failed(result: ToolResultIR) -> bool:
     """True if a flag, a status, an exit code or the first words of the result show that the tool failed."""
-    return kind_of(result).is_failed
+    return outcome_of(result).is_failed
 
 
 def result_text(result: ToolResultIR) -> str:

@@ -11,7 +11,14 @@ from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef, ToolResult
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, asked_of, fact
 from workbench.rules._shared.context import RuleContext
-from workbench.rules._shared.outcomes import FAILURES, ResultOutcome, ResultReading, classify, kind_of, without_echoes
+from workbench.rules._shared.outcomes import (
+    FAILURES,
+    ResultOutcome,
+    ResultReading,
+    classify,
+    outcome_of,
+    without_echoes,
+)
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(
@@ -145,7 +152,7 @@ def _outcomes(message: Message) -> Mapping[int, ResultReading]:
 @asked_of(ToolResultIR)
 def failures(message: Message) -> int:
     """Number of its results that report a failure, or nothing."""
-    kinds = [kind_of(result) for _, result in message.tool_results()]
+    kinds = [outcome_of(result) for _, result in message.tool_results()]
     return sum([kind in FAILURES or kind is ResultOutcome.EMPTY for kind in kinds])
 
 

@@ -22,7 +22,7 @@ from workbench.protocols.mcp import (
     tools_meant,
 )
 from workbench.provenance import unescape
-from workbench.rules._shared.outcomes import ResultOutcome, kind_of
+from workbench.rules._shared.outcomes import ResultOutcome, outcome_of
 from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.rules import (
     ARGS_CHANGED,
@@ -462,7 +462,7 @@ class _TellingOutcomes:
         words = text.split() if alike else []
         found = [other for other in alike if self._words_of(other) == words]
         is_telling = len(found) == 1 and found[0].exchange not in self._exchanges
-        if not is_telling or kind_of(result) is not ResultOutcome.NORMAL or not _is_behind(found[0], one):
+        if not is_telling or outcome_of(result) is not ResultOutcome.NORMAL or not _is_behind(found[0], one):
             return None
         other = found[0]
         is_meant = other.tool.encode() in one.key or is_named(one.call.name, other.tool)

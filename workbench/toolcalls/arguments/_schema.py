@@ -292,7 +292,7 @@ def _missing(error: ValidationError) -> str:
 
 def _wrong_type(error: ValidationError) -> str:
     declared = " or ".join(map(str, _declared_values(error)))
-    return f"is {kind_of(error.instance)} {snippet(error.instance)}, but the schema declares {declared}"
+    return f"is {_type_noun(error.instance)} {snippet(error.instance)}, but the schema declares {declared}"
 
 
 def _not_listed(error: ValidationError) -> str:
@@ -302,9 +302,8 @@ def _not_listed(error: ValidationError) -> str:
 
 
 def _no_shape(error: ValidationError) -> str:
-    return (
-        f"is {kind_of(error.instance)} {snippet(error.instance)}, which does not match any of the declared alternatives"
-    )
+    found = f"{_type_noun(error.instance)} {snippet(error.instance)}"
+    return f"is {found}, which does not match any of the declared alternatives"
 
 
 def _undeclared_keys(error: ValidationError) -> str:
@@ -324,8 +323,8 @@ _MESSAGES: dict[str, Callable[[ValidationError], str]] = {
 }
 
 
-def kind_of(value: JsonValue) -> str:
-    """The JSON type of a value, with its article."""
+def _type_noun(value: JsonValue) -> str:
+    """The type of a value in front of the value: ``"the string"``, ``"the literal"`` for null."""
     if value is None or isinstance(value, bool):
         return "the literal"
     names = {str: "the string", int: "the number", float: "the number", list: "the array", dict: "the object"}

@@ -27,6 +27,7 @@ from workbench.toolcalls.arguments._schema import (
     snippet,
     validate,
 )
+from workbench.toolcalls.json_text import input_type
 from workbench.wire import loads
 
 MOST_NAMED = 3
@@ -288,8 +289,8 @@ def _faults(answer: object) -> tuple[SchemaFault, ...]:
 def _decide(ladder: Ladder, schema: JsonValue) -> Ladder:
     """Final rungs if the faults allow them, else the refusal."""
     if not isinstance(ladder.value, dict):
-        kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
-        return ladder.with_refusal(Code.NOT_AN_OBJECT, f"input must be a JSON object, but it is {kind or 'a number'}")
+        message = f"input must be a JSON object, but it is {input_type(ladder.value)}"
+        return ladder.with_refusal(Code.NOT_AN_OBJECT, message)
     unknown = _no_json(ladder.value)
     if unknown:
         return ladder.with_refusal(

@@ -16,7 +16,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._python_literals import literal
 from workbench.toolcalls.json_text import is_finite, per_tools
-from workbench.wire import loads
+from workbench.wire import loads, schema_type
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 
@@ -136,9 +136,9 @@ def types_of(schema: JsonValue, root: JsonValue) -> tuple[str, ...]:
         found.update(n for n in (named if isinstance(named, list) else [named]) if isinstance(n, str))
         values = part.get("enum")
         if isinstance(values, list):
-            found.update(_type_name(v) for v in values[:MAX_SCHEMA_HOPS])
+            found.update(schema_type(v) for v in values[:MAX_SCHEMA_HOPS])
         if "const" in part:
-            found.add(_type_name(part["const"]))
+            found.add(schema_type(part["const"]))
     return tuple(n for n in ORDER if n in found)
 
 
@@ -169,13 +169,6 @@ def _resolve(reference: str, root: JsonValue) -> JsonValue:
             return None
         here = here[name]
     return here
-
-
-def _type_name(value: JsonValue) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
-    return names.get(type(value), "null")
 
 
 def json_value(text: str) -> JsonValue:

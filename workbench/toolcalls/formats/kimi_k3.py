@@ -34,6 +34,7 @@ from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import UNREAD, json_value, tool_types
 from workbench.toolcalls.json_text import read
+from workbench.wire import type_name
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"
 _OPEN_REST = r"\s[^<>]{0,500}(?:<(?:\|(?:s(?:e(?:p(?:\|)?)?)?)?)?)?"
@@ -115,8 +116,8 @@ class KimiK3:
 
 def _render_call(call: ToolCallIR, n: int) -> str:
     pairs = (
-        f"<|open|>argument{_attributes(key=key, type=_type(value))}<|sep|>{raw_or_json(value)}<|close|>argument<|sep|>"
-        for key, value in arguments_of(call).items()
+        f"<|open|>argument{_attributes(key=k, type=type_name(v))}<|sep|>{raw_or_json(v)}<|close|>argument<|sep|>"
+        for k, v in arguments_of(call).items()
     )
     opener = f"<|open|>call{_attributes(tool=name_of(call), index=str(n))}<|sep|>"
     return f"{opener}{''.join(pairs)}<|close|>call<|sep|>"
@@ -127,15 +128,6 @@ def _attributes(**values: str) -> str:
         raise LocalProtocolError("a name with < or > is not allowed in a tag", hint="rename the tool or parameter")
     escaped = {k: v.replace("&", "&amp;").replace('"', "&quot;") for k, v in values.items()}
     return "".join(f' {k}="{v}"' for k, v in escaped.items())
-
-
-def _type(value: JsonValue) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    names: dict[type, str] = {str: "string", int: "number", float: "number", dict: "object", list: "array"}
-    return names.get(type(value), "string")
 
 
 text_format = KimiK3()

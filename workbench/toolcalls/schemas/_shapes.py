@@ -9,6 +9,7 @@ from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import dict_of
 from workbench.toolcalls.schemas.merge import types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
+from workbench.wire import schema_type
 
 __all__ = [
     "APART",
@@ -128,8 +129,7 @@ def sole_type(schema: Mapping[str, JsonValue]) -> str | None:
 
 def type_of_values(values: Iterable[JsonValue]) -> list[str]:
     """The types of some values, each once."""
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-    found = list(dict.fromkeys("null" if v is None else names.get(type(v), "string") for v in values))
+    found = list(dict.fromkeys(map(schema_type, values)))
     return [t for t in found if t != "integer" or "number" not in found]
 
 

@@ -13,6 +13,7 @@ from workbench.ir import JsonValue
 from workbench.provenance import escape
 from workbench.toolcalls.schemas.lint import REFUSED, SHAPE, Issue
 from workbench.toolcalls.schemas.walk import nodes
+from workbench.wire import type_name
 
 __all__ = ["find_contradictions"]
 
@@ -94,10 +95,7 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def _fits(value: JsonValue, types: list[str]) -> bool:
-    if isinstance(value, bool):
-        return "boolean" in types
-    if isinstance(value, int | float):
+    if _is_number(value):
         is_whole = float(value).is_integer()
         return "number" in types or ("integer" in types and is_whole)
-    names = ((str, "string"), (list, "array"), (dict, "object"))
-    return next((name for kind, name in names if isinstance(value, kind)), "null") in types
+    return type_name(value) in types

@@ -14,6 +14,7 @@ from workbench.ir import JsonValue
 from workbench.provenance import escape
 from workbench.toolcalls.schemas.lint import REFUSED, SHAPE, Issue
 from workbench.toolcalls.schemas.walk import LISTS, MAPS, SINGLE, nodes, resolve
+from workbench.wire import type_words
 
 __all__ = ["find_meta_faults"]
 
@@ -32,7 +33,7 @@ def find_meta_faults(schema: JsonValue, *, is_mapped: bool = False) -> tuple[Iss
     if isinstance(schema, bool):
         return ()
     if not isinstance(schema, dict):
-        return (_issue("", "", f"the schema is {_kind(schema)}, not an object"),)
+        return (_issue("", "", f"the schema is {type_words(schema)}, not an object"),)
     found = (
         fault for node in nodes(schema) if isinstance(node.schema, dict) for fault in _faults(node.pointer, node.schema)
     )
@@ -57,40 +58,41 @@ def _faults(at: str, schema: Mapping[str, JsonValue]) -> Iterator[Issue]:
         elif keyword in SINGLE:
             is_list = keyword == "items" and isinstance(value, list)
             if not is_list and not isinstance(value, dict | bool):
-                yield _issue(pointer, keyword, f"{keyword} is {_kind(value)}, not a schema")
+                yield _issue(pointer, keyword, f"{keyword} is {type_words(value)}, not a schema")
         elif keyword == "type":
             yield from _types(pointer, value)
         elif keyword in _VALUES:
             is_right, expected = _VALUES[keyword]
             if not is_right(value):
-                yield _issue(pointer, keyword, f"{keyword} is {_kind(value)}, not {expected}")
+                yield _issue(pointer, keyword, f"{keyword} is {type_words(value)}, not {expected}")
 
 
 def _subschemas(pointer: str, keyword: str, value: JsonValue) -> Iterator[Issue]:
     if not isinstance(value, dict):
-        yield _issue(pointer, keyword, f"{keyword} is {_kind(value)}, not an object")
+        yield _issue(pointer, keyword, f"{keyword} is {type_words(value)}, not an object")
         return
     for name, inner in value.items():
         if not isinstance(inner, dict | bool):
-            message = f"{name!r} in {keyword} is {_kind(inner)}, not a schema"
+            message = f"{name!r} in {keyword} is {type_words(inner)}, not a schema"
             yield _issue(f"{pointer}/{escape(name)}", keyword, message)
 
 
 def _list_of_schemas(pointer: str, keyword: str, value: JsonValue) -> Iterator[Issue]:
     if not isinstance(value, list) or not value:
-        found = "empty" if value == [] else _kind(value)
+        found = "empty" if value == [] else type_words(value)
         yield _issue(pointer, keyword, f"{keyword} is {found}, not a list of schemas")
         return
     for n, inner in enumerate(value):
         if not isinstance(inner, dict | bool):
-            yield _issue(f"{pointer}/{n}", keyword, f"{keyword} contains {_kind(inner)}, not a schema")
+            yield _issue(f"{pointer}/{n}", keyword, f"{keyword} contains {type_words(inner)}, not a schema")
 
 
 def _types(pointer: str, value: JsonValue) -> Iterator[Issue]:
     names = value if isinstance(value, list) else [value]
     unknown = [name for name in names if not isinstance(name, str) or name.lower() not in TYPES]
     if unknown or not names:
-        found = repr(unknown[0]) if unknown and isinstance(unknown[0], str) else _kind(unknown[0] if unknown else [])
+        first = unknown[0] if unknown else []
+        found = repr(first) if isinstance(first, str) else type_words(first)
         yield _issue(pointer, "type", f"type is {found}, which is not one of {', '.join(TYPES)}")
 
 
@@ -149,12 +151,3 @@ _VALUES: Mapping[str, tuple[Callable[[JsonValue], bool], str]] = {
     **dict.fromkeys(_COUNTS, (_is_count, "a non-negative integer")),
 }
 """Keyword → (test, what its value has to be)."""
-
-
-def _kind(value: JsonValue) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    names = ((str, "text"), (dict, "an object"), (list, "a list"))
-    return next((name for cls, name in names if isinstance(value, cls)), "a number")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import common
 from workbench.safetext import cells
+from workbench.toolcalls import input_type
 from workbench.views import RESPONSE, SEVERITY_GLYPH, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ RUNGS = {
     "typed": ("✓", "ok", "parsed from the text, typed by the tool's schema"),
 }
 """LadderRung → sign, style and meaning."""
-
-JSON_NAMES = {str: "a string", list: "an array", type(None): "null", bool: "a boolean"}
-"""Type of a JSON value that is no object → its name."""
 
 RUNG = 11
 """Columns of a rung's name."""
@@ -159,7 +157,7 @@ def rung_line(rung: LadderRung, width: int) -> Line:
 def _meaning(rung: LadderRung) -> tuple[str, str, str]:
     """Sign, style and meaning. Arguments that are no object fail the strict step, whatever they are."""
     if rung.name == "strict" and not isinstance(rung.after, dict):
-        return "✗", "error", f"{JSON_NAMES.get(type(rung.after), 'a number')}, not an object"
+        return "✗", "error", f"{input_type(rung.after)}, not an object"
     sign, style, meaning = RUNGS.get(rung.name, ("·", "info", ""))
     return sign, style, rung.note or meaning
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.wire.secrets.named_values import kind_of, open_web_key
+from workbench.wire.secrets.named_values import open_web_key, secret_kind
 from workbench.wire.secrets.names import (
     Family,
     Style,
@@ -43,7 +43,6 @@ __all__ = [
     "is_parameter",
     "is_placeholder",
     "is_secret",
-    "kind_of",
     "lines_of",
     "may_have",
     "merge",
@@ -52,4 +51,5 @@ __all__ = [
     "open_key",
     "open_web_key",
     "public_prefix",
+    "secret_kind",
 ]

@@ -255,7 +255,7 @@ def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) ->
     if text_found != name and is_secret(text_found.rstrip(b",;"), kind, style) and not _describes(text, end):
         if end - start >= _MOST and (whole := rest.match(text, start)):
             end = max(end, whole.end())
-        yield ShapedSecret(start, end - (len(text_found) - len(text_found.rstrip(b",;"))), kind_of(name))
+        yield ShapedSecret(start, end - (len(text_found) - len(text_found.rstrip(b",;"))), secret_kind(name))
 
 
 def _read_name(text: bytes, mark: int, sign: re.Match[bytes]) -> _NamedValue | None:
@@ -289,7 +289,7 @@ def _read_name(text: bytes, mark: int, sign: re.Match[bytes]) -> _NamedValue | N
     return _NamedValue(name, kind, style)
 
 
-def kind_of(name: bytes) -> str:
+def secret_kind(name: bytes) -> str:
     """Kind of a named secret: a key or token, or a password."""
     low = name.lower()
     return "bearer" if b"auth" in low else "api-key" if b"key" in low or b"token" in low else "password"

@@ -21,8 +21,8 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
-from workbench.wire import type_words
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
+from workbench.wire import type_name, type_words
 
 _REFERENCES = {"base64": "data", "url": "url", "file": "file_id"}
 """Type of a media source → the key that implies it."""
@@ -48,7 +48,7 @@ def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = Fal
     if inner and isinstance(content, dict):  # results of server tools may be one block
         return (read_block(content, at, notes, inner=True),)
     notes.shape(f"content is {type_words(content)}, not a string or a list of blocks", at)
-    return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
+    return (Opaque(type_name(content), content, Source(at, VERBATIM)),)
 
 
 def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) -> Part:
@@ -57,7 +57,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
     if not isinstance(kind, str):
         what = "a block without a type" if isinstance(value, dict) else f"a block is {type_words(value)}"
         notes.shape(f"{what}, not an object with a type", at)
-        return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
+        return Opaque("" if isinstance(value, dict) else type_name(value), value, Source(at, VERBATIM))
     read = _reader(kind, inner)
     if read is None:
         return Opaque(kind, value, Source(at, VERBATIM))

@@ -24,10 +24,10 @@ from workbench.ir import (
     ToolDef,
 )
 from workbench.protocols._params import Param, read_params
-from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, read_messages
 from workbench.protocols.families.blocks.content import read_content
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 PROTOCOL = "anthropic-messages"
 
@@ -80,7 +80,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "content"} if isinstance(role, str) else {"content"}
     if not isinstance(role, str):

@@ -35,8 +35,8 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common import think_tags
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
-from workbench.wire import loads, type_words
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
+from workbench.wire import loads, type_name, type_words
 
 _URLS = {"image_url": "image", "video_url": "video", "audio_url": "audio", "document_url": "document"}
 
@@ -68,7 +68,7 @@ def _block(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
         notes.shape(
             "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
-        yield Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
+        yield Opaque("" if isinstance(value, dict) else type_name(value), value, Source(at, VERBATIM))
         return
     read = _READERS.get(kind)
     parts = read(BlockReader(value, at, notes)) if read else ()
@@ -188,7 +188,7 @@ def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``tool_calls``."""
     if not isinstance(value, dict):
         notes.shape(f"a tool call is {type_words(value)}, not an object", at)
-        return Opaque(kind_of(value), value, Source(at, VERBATIM))
+        return Opaque(type_name(value), value, Source(at, VERBATIM))
     call, kind = BlockReader(value, at, notes), value.get("type")
     inside = value.get("custom" if kind == "custom" else "function")
     if isinstance(inside, dict):
@@ -264,7 +264,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
@@ -302,7 +302,7 @@ def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``reasoning_details``: ``reasoning.text``, ``reasoning.summary`` or ``reasoning.encrypted``."""
     if not isinstance(value, dict):
         notes.shape(f"an entry of 'reasoning_details' is {type_words(value)}, not an object", at)
-        return Opaque(kind_of(value), value, Source(at, VERBATIM))
+        return Opaque(type_name(value), value, Source(at, VERBATIM))
     entry = BlockReader(value, at, notes)
     readable = "summary" if isinstance(value.get("summary"), str) and "text" not in value else "text"
     return Reasoning(
@@ -328,7 +328,7 @@ def _content(block: BlockReader, role: str) -> Iterator[Part]:
     elif content is not None:
         block.keys_read.add("content")
         block.notes.shape(f"content is {type_words(content)}, not a string or a list of parts", "/content")
-        yield Opaque(kind_of(content), content, Source("/content", VERBATIM))
+        yield Opaque(type_name(content), content, Source("/content", VERBATIM))
     elif role not in _CALLER_ROLES:
         what = "null" if "content" in block.value else "absent"
         block.notes.shape(f"the content of a {role!r} message is {what}", "/content" if what == "null" else "")
@@ -357,7 +357,7 @@ def _result(block: BlockReader) -> Part:
         block.notes.shape(
             f"the content of a result is {type_words(content)}, not a string or a list of parts", "/content"
         )
-        parts = (Opaque(kind_of(content), content, Source("/content", VERBATIM)),)
+        parts = (Opaque(type_name(content), content, Source("/content", VERBATIM)),)
     else:
         what = "null" if "content" in block.value else "absent"
         block.notes.add("content.empty", f"the content of a result is {what}", "/content" if what == "null" else "")

@@ -29,9 +29,9 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.lazy_dataclass import replace
-from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes
 from workbench.protocols.families.contents.nodes import ContentNode, as_list, key_of, snake
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 WRAPPERS = ("output", "error", "result", "return_value", "value")
 """Keys that mean nothing but "this is what came back"."""
@@ -112,7 +112,7 @@ def _message(value: JsonValue, pointer: str, notes: Notes, default: str) -> Mess
         return Message(default, (Text(value, source=Source("", ITSELF)),), pointer=pointer)
     if not isinstance(value, dict):
         notes.shape(f"a content is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "parts"} if role is None or isinstance(role, str) else {"parts"}
     if "role" not in own:
@@ -136,7 +136,7 @@ def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     """
     if not isinstance(value, dict):
         notes.shape(f"a part is {type_words(value)}, not an object", at)
-        return (Opaque(kind_of(value), value, Source(at, VERBATIM)),)
+        return (Opaque(type_name(value), value, Source(at, VERBATIM)),)
     node = ContentNode(value, at, notes)
     kinds = [key for key in value if key in _READERS and value[key] is not None]
     if len(kinds) > 1:
@@ -245,7 +245,7 @@ def _inner(value: JsonValue, at: str, notes: Notes) -> Part:
     part = _MEDIA[key](ContentNode(value, at, notes), key) if key else None
     if part is None:
         notes.shape("a part of a function response that is not media", at)
-    return part or Opaque(key or kind_of(value), value, Source(at, VERBATIM))
+    return part or Opaque(key or type_name(value), value, Source(at, VERBATIM))
 
 
 def _inline(node: ContentNode, key: str) -> Part | None:

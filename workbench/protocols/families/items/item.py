@@ -31,9 +31,9 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
 from workbench.protocols.families.chat.message import media_type, merge_nested, parse_arguments
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 FUNCTION, CUSTOM, BUILT_IN = "openai", "openai-custom", "openai-item"
 """Values of ``ToolCallIR.format``: a function, a custom tool with free-text input, a built-in tool's own item."""
@@ -183,7 +183,7 @@ def _logs(outputs: list[JsonValue], at: str, notes: Notes) -> Iterator[Part]:
         elif kind == "image" and isinstance(value.get("url"), str):
             yield Media("image", url=block.take("url", "url"), extra=block.extra(), source=block.source())
         else:
-            yield Opaque(kind if isinstance(kind, str) else kind_of(value), value, Source(f"{at}/{n}", VERBATIM))
+            yield Opaque(kind if isinstance(kind, str) else type_name(value), value, Source(f"{at}/{n}", VERBATIM))
 
 
 def _commands(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
@@ -197,7 +197,7 @@ def _command(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
     streams = [key for key in ("stdout", "stderr") if isinstance(value, dict) and isinstance(value.get(key), str)]
     if not streams:
         notes.shape("a command output without stdout or stderr", at)
-        yield Opaque(kind_of(value), value, Source(at, VERBATIM))
+        yield Opaque(type_name(value), value, Source(at, VERBATIM))
         return
     block = BlockReader(value, at, notes)
     block.keys_read |= {*streams}
@@ -256,7 +256,7 @@ def read_content(
     if isinstance(content, dict) and isinstance(content.get("type"), str):  # of a computer's output: one screenshot
         return (_block(content, at, notes, default_type, more),)
     notes.shape(f"content is {type_words(content)}, not a string or a list of parts", at)
-    return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
+    return (Opaque(type_name(content), content, Source(at, VERBATIM)),)
 
 
 def _block(value: JsonValue, at: str, notes: Notes, default_type: str, more: Mapping[str, Reader]) -> Part:
@@ -265,7 +265,7 @@ def _block(value: JsonValue, at: str, notes: Notes, default_type: str, more: Map
         notes.shape(
             "a content part without a type" if isinstance(value, dict) else f"{type_words(value)} as a content part", at
         )
-        return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
+        return Opaque("" if isinstance(value, dict) else type_name(value), value, Source(at, VERBATIM))
     read = more.get(kind) or _READERS.get(kind)
     part = read(BlockReader(value, at, notes), default_type) if read else None
     if read and part is None:
@@ -368,7 +368,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reade
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"an item is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind = kind_of_item(value)
     block = BlockReader(value, "", notes)
     if kind == "message":

@@ -28,11 +28,11 @@ from workbench.ir import (
 from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.changes import differs
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, read_messages
 from workbench.protocols.families.items.item import read_item
 from workbench.protocols.history import where
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import type_words
+from workbench.wire import type_name, type_words
 
 PROTOCOL = "openai-responses"
 
@@ -117,7 +117,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Text(value, source=Source("/instructions", ITSELF)),)
     notes.shape(f"instructions is {type_words(value)}, not a string", "/instructions")
-    return (Opaque(kind_of(value), value, Source("/instructions", VERBATIM)),)
+    return (Opaque(type_name(value), value, Source("/instructions", VERBATIM)),)
 
 
 def _tools(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
