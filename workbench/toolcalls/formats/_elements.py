@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from workbench import regex
@@ -37,14 +37,23 @@ from workbench.toolcalls.call_problems import (
     WRONG_ORDER,
 )
 from workbench.toolcalls.formats import TextCall
+from workbench.toolcalls.formats._element_parts import (
+    BLOCK,
+    BLOCK_END,
+    CALL,
+    CALL_END,
+    PARAM,
+    PARAM_END,
+    OpenCall,
+    OpenParameter,
+    flat_patterns,
+    parameters,
+    whole_form,
+)
 from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, SETTLED, SKIM, Block
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, VALUE, Tag, Tags
 from workbench.toolcalls.formats._typing import ToolTypes
 from workbench.toolcalls.json_text import unknown
-
-BLOCK, BLOCK_END = "block", "block_end"
-CALL, CALL_END = "call", "call_end"
-PARAM, PARAM_END = "param", "param_end"
 
 NAMED: Final = rf"(?:\s{{1,8}}name\s{{0,8}}=\s{{0,8}}{VALUE})?(?:\s[^<>]{{0,128}})?/?>"
 """Rest of a tag with its name in an attribute, with or without quotes."""
@@ -56,46 +65,12 @@ NAME: Final = regex.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 MOST_NAMES: Final = 1024
 """Tags whose names are kept: a list of tools has some hundreds, and texts repeat them."""
 
-_NEVER: Final = regex.compile("(?!)")
-
-
-@cache
-def _skimming(tags: Tags) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
-    """Patterns of every tag but those of parameters, and of a parameter between such tags whose value holds no tag."""
-    if not tags.is_simple:
-        return None, _NEVER
-    first = re.escape(tags.first)
-    value = f"[^{first}]*+(?:{first}(?!{tags.pattern_of((PARAM, PARAM_END))})[^{first}]*+)*"
-    begin, end = tags.pattern_of((PARAM,)), tags.pattern_of((PARAM_END,))
-    loud = regex.compile(first + tags.pattern_of(tags.kinds - {PARAM, PARAM_END}))
-    return loud, regex.compile(rf"{first}{begin}(?P<value>{value})(?P<close>{first}{end})\s*+")
-
 
 @lru_cache(MOST_NAMES)
 def _name_in(named: re.Pattern[str], tag: str) -> str:
     found = named.match(tag)
     text = found[1] if found else ""
     return text[1:-1] if text[:1] in ("'", '"') and text[-1:] == text[0] else text
-
-
-@dataclass(slots=True)
-class OpenParameter:
-    """A parameter: its opening tag, and the position of its value in the whole text."""
-
-    tag: Tag
-    start: int
-    end: int = -1
-
-
-@dataclass(slots=True)
-class OpenCall:
-    """A call being read: its opening tag, the start of its body and the end of its last tag (-1: not yet)."""
-
-    tag: Tag
-    params: list[OpenParameter] = field(default_factory=list)
-    body_end: int = -1
-    end: int = -1
-    problems: list[tuple[str, Tag]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -147,7 +122,10 @@ class ElementGrammar:
 
     def __init__(self, types: ToolTypes) -> None:
         self.types = types
-        self.loud, self._parameter = _skimming(self.tags) if self.is_flat else (None, _NEVER)
+        self._flat = flat_patterns(self.tags) if self.is_flat else None
+        self.loud = self._flat.loud if self._flat else None
+        self.form = whole_form(self.tags)
+        self.whole = self if self.loud and self.has_blocks else None
 
     def name_in(self, tag: Tag) -> str:
         """The name that an opening tag gives, without its quotes."""
@@ -179,13 +157,8 @@ class ElementGrammar:
 
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Take parameters without a fault: blanks between them, and no tag in a value."""
-        params: list[OpenParameter] = []
-        last, at = None, len(text) - len(text.lstrip())
-        while found := self._parameter.match(text, at):
-            (begin, _), (value, end) = found.span(), found.span("value")
-            tag = Tag(PARAM, start + begin, start + value, text[begin:value])
-            params.append(OpenParameter(tag, start + value, start + end))
-            last, at = found, found.end()
+        assert self._flat
+        params, last, at = parameters(self._flat.parameter, text, len(text) - len(text.lstrip()), start)
         if at < len(text):
             return False
         block.state.call.params = params
@@ -193,6 +166,34 @@ class ElementGrammar:
             begin, end = last.span("close")
             block.tags.append(Tag(PARAM_END, start + begin, start + end, last["close"]))
         return True
+
+    def read_block(self, text: str, start: int, base: int, *, is_nested: bool) -> tuple[list[TextCall], int] | None:
+        """The calls of a block without a fault (``_whole.WholeReader``)."""
+        flat = self._flat
+        opener = flat.block.match(text, start) if flat else None
+        if not flat or not opener:
+            return None
+        calls, at, end = list[OpenCall](), opener.end(), None
+        while not end:
+            head = flat.call.match(text, at)
+            if not head:
+                return None
+            params, _, at = parameters(flat.plain, text, head.end(), base)
+            close = flat.call_end.match(text, at)
+            if not close:
+                return None
+            begin, stop = head.span(1)
+            tag = Tag(CALL, base + begin, base + stop, head[1])
+            calls.append(OpenCall(tag, params, base + close.start(), base + close.end(1)))
+            at = close.end()
+            end = flat.block_end.match(text, at)
+        if not all(self.name_in(call.tag) for call in calls):
+            return None
+        calls[-1].end = base + end.end()
+        place = base + start
+        block = Block(Tag(BLOCK, place, base + opener.end(1), opener[1]), is_nested, [text[start : end.end()]])
+        starts = [place, *(call.end for call in calls[:-1])]
+        return [self._call(call, block, at) for call, at in zip(calls, starts, strict=True)], end.end() - start
 
     def gap(self, block: Block) -> str:
         """Words between two tags, where none are expected."""
@@ -417,19 +418,13 @@ class ElementGrammar:
             value = text[param.start - base : param.end - base]
             value = value.removeprefix("\n").removesuffix("\n") if self.trims else value
             found[key] = self.value(name or "", key, value, param)
-        problems = dict.fromkeys((*(p for p, _ in call.problems), *self._unknown(name)))
-        places = {p: (t.start, t.end) for p, t in reversed(call.problems)}
-        return TextCall(
-            self.name,
-            name,
-            found,
-            text[call.tag.end - base : call.body_end - base],
-            start,
-            call.end,
-            problems=tuple(problems),
-            is_nested=block.is_nested,
-            places=tuple(places.get(p) for p in problems),
-        )
+        raw = text[call.tag.end - base : call.body_end - base]
+        problems, places = self._unknown(name), {}
+        if call.problems:
+            problems = tuple(dict.fromkeys((*(p for p, _ in call.problems), *problems)))
+            places = {p: (t.start, t.end) for p, t in reversed(call.problems)}
+        spans = tuple(map(places.get, problems))
+        return TextCall(self.name, name, found, raw, start, call.end, None, problems, block.is_nested, spans)
 
     def _unknown(self, name: str | None) -> tuple[str, ...]:
         return unknown(name, self.types.names)

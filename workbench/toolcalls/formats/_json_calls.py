@@ -181,6 +181,16 @@ def in_sequence(text: str, value: JsonValue = None) -> list[LocatedCall]:
     return found
 
 
+def whole_object(text: str) -> JsonCall | None:
+    """The call with a name in a text that is one JSON object; None if it is anything else."""
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return None
+    call = from_value(value, text)
+    return call if call and call.name else None
+
+
 def _named_calls(text: str) -> list[JsonCall]:
     """The calls with a name in one object or array."""
     call = from_text(text) if text[:1] == "{" else None

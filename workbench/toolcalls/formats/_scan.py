@@ -24,6 +24,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._markdown import MarkdownCode
 from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags
+from workbench.toolcalls.formats._whole import ENDED, FAULTY, OPEN, UNDECIDED, Hold, WholeReader
 
 MAX_RETURNS: Final = 100
 """Limit of returns of one parser to an earlier position: bounds the work on text made to be misread."""
@@ -107,6 +108,11 @@ class Grammar(Protocol):
         """The beginning of a tag at the end of the text is text of the call, and not half a tag."""
         ...
 
+    @property
+    def whole(self) -> WholeReader | None:
+        """Reads blocks without a fault at once; None if every tag is to be seen by ``step``."""
+        ...
+
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Take all tags of a text after ``SKIM`` at once; False, and nothing is taken, if ``step`` has to see them.
 
@@ -133,6 +139,7 @@ class PlainGrammar:
 
     loud: ClassVar[re.Pattern[str] | None] = None
     is_half_text: ClassVar[bool] = False
+    whole: WholeReader | None = None
 
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Leave every tag to ``step``."""
@@ -165,6 +172,9 @@ class TagParser:
         self._is_waiting = False  # in a call, for the beginning of a tag
         self._is_half = False  # all of the window may be the beginning of a tag, outside of calls or at an edge of one
         self._block: Block | None = None
+        self._whole = grammar.whole
+        self._hold: Hold | None = None  # of the block that begins at _at, which may be without a fault
+        self._faulty = -1  # start of the last block that is not read at once
         self._code = MarkdownCode()
         self._is_nested = False
         self._returns = 0
@@ -178,7 +188,14 @@ class TagParser:
     def feed(self, text: str) -> list[ProseOrCall]:
         """Findings that are certain now."""
         self._fresh.append(text)
-        if self._awaited not in text or (self._is_passing and self._passes()):
+        if self._awaited not in text:
+            return []
+        if self._hold:
+            if not self._hold.waits(self._fresh):
+                return self._work(final=False)
+            self._awaited = self._hold.awaited
+            return []
+        if self._is_passing and self._passes():
             return []
         if self._is_waiting:
             if self._only_begins(text) if self._awaited else self._tags.find_beginning(text) < 0:
@@ -233,7 +250,9 @@ class TagParser:
         """Set which pieces matter from here on."""
         block, tags = self._block, self._tags
         self._awaited, self._is_waiting, self._is_half, self._is_passing = "", False, False, False
-        if block is not None and block.is_decided and block.settled < 0:
+        if self._hold:
+            self._awaited = self._hold.awaited
+        elif block is not None and block.is_decided and block.settled < 0:
             if tags.is_simple:
                 self._awaited, self._is_passing, self._search = tags.last, True, self._searcher(block)
             elif self._window or not tags.first:
@@ -256,9 +275,12 @@ class TagParser:
         kind = self._tags.kind(found)
         start, end = found.span()
         self._emit_prose(at, start)
-        self._at = end
         is_opener = kind in self._grammar.opens
-        if (is_opener or kind in (NESTED_OPEN, NESTED_CLOSE)) and not self._code.is_quoted():
+        is_tag = (is_opener or kind in (NESTED_OPEN, NESTED_CLOSE)) and not self._code.is_quoted()
+        if is_tag and self._whole and kind == self._whole.form.opens and base + start != self._faulty:
+            return self._read_whole(self._whole, Tag(kind, base + start, base + end, found[0]), final)
+        self._at = end
+        if is_tag:
             if is_opener:
                 opener = Tag(kind, base + start, base + end, found[0])
                 self._block = Block(opener, self._is_nested, [found[0]])
@@ -269,6 +291,30 @@ class TagParser:
             self._is_message = False
             self._code.reset()
         return True
+
+    def _read_whole(self, whole: WholeReader, opener: Tag, final: bool) -> bool:
+        """Read the block at an opener if it is whole and without a fault; False while this is not known."""
+        start = self._at = opener.start - self._base
+        hold = self._hold or Hold(whole.form)
+        hold.found = hold.found or whole.read_block(self._window, start, self._base, is_nested=self._is_nested)
+        if hold.found:
+            calls, size = hold.found
+            end = start + size
+            state = whole.form.state_after(self._window, end, is_last=final)
+            if state == ENDED:
+                self._hold, self._at, self._is_message = None, end, False
+                self._out += calls
+                self._code.reset()
+                return True
+        else:
+            end = opener.end - self._base
+            verdict = False if final else self._grammar.accepts(opener, self._window[end : end + MAX_TAG])
+            state = UNDECIDED if verdict is None else OPEN if verdict else FAULTY
+        if state == FAULTY or not hold.renew(self._window, end, state):
+            self._hold, self._faulty = None, opener.start
+            return True
+        self._hold = hold
+        return False
 
     def _emit_prose(self, start: int, end: int) -> None:
         if start < end:

@@ -76,6 +76,7 @@ class Tags:
         self.last: Final = ends.pop() if len(ends) == 1 else ""
         rests = (f"{''.join(h[cut:])}{s.tail}" for h, s in zip(heads, every, strict=True))
         self._rests = list(zip((s.kind for s in every), rests, strict=True))
+        self._open_ended = frozenset(s.kind for s in every if s.tail)
         self._inside = [(*h, s.tail[:-1]) if s.tail else h[:-1] for h, s in zip(heads, every, strict=True)]
 
     @cached_property
@@ -90,6 +91,20 @@ class Tags:
     def pattern_of(self, kinds: Collection[str]) -> str:
         """Pattern of tags of some kinds, without what all tags begin with, and without groups."""
         return f"(?:{'|'.join(pattern for kind, pattern in self._rests if kind in kinds)})"
+
+    def end_of(self, kinds: Collection[str]) -> str:
+        """Pattern of the last characters of tags of some kinds, for tags that end with ``last``.
+
+        It also finds ``last`` where the text before it is not known.
+        """
+        before, is_known, blank = set[str](), True, ""
+        for (kind, _), atoms in zip(self._rests, self._inside, strict=True):
+            if kind in kinds:
+                is_known = is_known and kind not in self._open_ended
+                before.add(next(atom for atom in reversed(atoms) if atom != BLANK))
+                blank = BLANK if atoms[-1] == BLANK else blank
+        last = re.escape(self.last)
+        return rf"(?:\A|{'|'.join(sorted(before))}){blank}{last}" if is_known else last
 
     @property
     def kinds(self) -> frozenset[str]:

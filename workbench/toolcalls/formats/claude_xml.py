@@ -19,18 +19,8 @@ from typing import ClassVar
 from workbench import regex
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._elements import (
-    BLOCK,
-    BLOCK_END,
-    CALL,
-    CALL_END,
-    NAME,
-    NAMED,
-    PARAM,
-    PARAM_END,
-    ElementGrammar,
-    OpenCall,
-)
+from workbench.toolcalls.formats._element_parts import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, OpenCall
+from workbench.toolcalls.formats._elements import NAME, NAMED, ElementGrammar
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec

@@ -16,7 +16,8 @@ from typing import ClassVar
 from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.call_problems import NO_PARAM_END
-from workbench.toolcalls.formats._elements import CALL, CALL_END, PARAM, PARAM_END, ElementGrammar, ElementState
+from workbench.toolcalls.formats._element_parts import CALL, CALL_END, PARAM, PARAM_END
+from workbench.toolcalls.formats._elements import ElementGrammar, ElementState
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec

@@ -17,11 +17,12 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.call_problems import DOUBLED_END, DOUBLED_OPEN, MORE_CALLS, TRAILING, UNCLOSED
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence
+from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence, whole_object
 from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, Tag, Tags, TagSpec
+from workbench.toolcalls.formats._whole import WholeForm
 from workbench.toolcalls.json_text import names_of, unknown
 
 OPEN, CLOSE = "open", "close"
@@ -39,8 +40,11 @@ class _HermesGrammar(PlainGrammar):
     tags: ClassVar = Tags(TagSpec(OPEN, "< tool_call >"), TagSpec(CLOSE, "< / tool_call >"))
     opens: ClassVar = frozenset((OPEN,))
 
+    form: ClassVar = WholeForm(tags, OPEN, CLOSE)
+
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self.names = names_of(tools)
+        self.whole = self
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
         """True if JSON follows, or the opening tag once more."""
@@ -89,6 +93,32 @@ class _HermesGrammar(PlainGrammar):
         body = text[state.start - block.start : body_end - block.start]
         found = in_sequence(body, state.body.value)
         return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
+
+    def read_block(self, text: str, start: int, base: int, *, is_nested: bool) -> tuple[list[TextCall], int] | None:
+        """The call of a block that holds one object without a fault (``_whole.WholeReader``)."""
+        opener = self.tags.pattern.match(text, start)
+        close = self.tags.pattern.search(text, opener.end()) if opener else None
+        if not opener or not close or self.tags.kind(close) != CLOSE:
+            return None
+        body = text[opener.end() : close.start()]
+        call = whole_object(body)
+        if not call or call.key != "arguments" or call.problems:
+            return None
+        problems = unknown(call.name, self.names)
+        place, end = base + start, close.end()
+        found = TextCall(
+            "hermes",
+            call.name,
+            call.input,
+            call.raw,
+            place,
+            base + end,
+            None,
+            problems,
+            is_nested,
+            (None,) * len(problems),
+        )
+        return [found], end - start
 
     def _call(
         self, block: Block, state: _HermesState, found: list[LocatedCall], n: int, body: str, whole_end: int

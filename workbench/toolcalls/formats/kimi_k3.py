@@ -18,17 +18,17 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._elements import (
+from workbench.toolcalls.formats._element_parts import (
     BLOCK,
     BLOCK_END,
     CALL,
     CALL_END,
     PARAM,
     PARAM_END,
-    ElementGrammar,
     OpenCall,
     OpenParameter,
 )
+from workbench.toolcalls.formats._elements import ElementGrammar
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec

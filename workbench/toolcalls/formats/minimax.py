@@ -13,17 +13,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats._elements import (
-    BLOCK,
-    BLOCK_END,
-    CALL,
-    CALL_END,
-    NAME,
-    NAMED,
-    PARAM,
-    PARAM_END,
-    ElementGrammar,
-)
+from workbench.toolcalls.formats._element_parts import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END
+from workbench.toolcalls.formats._elements import NAME, NAMED, ElementGrammar
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import Tags, TagSpec

@@ -19,19 +19,8 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.call_problems import OTHER_END
-from workbench.toolcalls.formats._elements import (
-    BLOCK,
-    BLOCK_END,
-    CALL,
-    CALL_END,
-    NAME,
-    NAMED,
-    PARAM,
-    PARAM_END,
-    ElementGrammar,
-    ElementState,
-    OpenParameter,
-)
+from workbench.toolcalls.formats._element_parts import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, OpenParameter
+from workbench.toolcalls.formats._elements import NAME, NAMED, ElementGrammar, ElementState
 from workbench.toolcalls.formats._render import arguments_of, attribute, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 from workbench import regex
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.formats._elements import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, ElementGrammar
+from workbench.toolcalls.formats._element_parts import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END
+from workbench.toolcalls.formats._elements import ElementGrammar
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import Tags, TagSpec
