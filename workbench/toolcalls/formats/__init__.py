@@ -4,8 +4,8 @@ In: text in pieces. Out: prose and calls, with places in characters of the whole
 may. One file per text format; each holds one object named ``text_format``. Files that begin with an underscore are
 shared:
 
-* reading in pieces: ``_scan`` (formats with tags, described by ``_tags``), ``_whole`` (their blocks without a fault, read
-  at once), ``_lines`` (formats without tags), ``_markdown`` (what is quoted); ``_elements`` (XML-like blocks, from
+* reading in pieces: ``_scan`` (formats with tags, described by ``_tags``), ``_whole`` (their blocks without a fault,
+  read at once), ``_lines`` (formats without tags), ``_markdown`` (what is quoted); ``_elements`` (XML-like blocks, from
   ``_element_parts``) and ``_deepseek`` (its token format) use ``_scan``;
 * arguments: ``toolcalls.json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects
   that say a call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
