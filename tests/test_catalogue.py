@@ -71,6 +71,9 @@ ORDINALS = (
     "forty-fifth",
     "forty-sixth",
     "forty-seventh",
+    "forty-eighth",
+    "forty-ninth",
+    "fiftieth",
 )
 
 

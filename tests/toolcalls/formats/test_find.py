@@ -280,3 +280,19 @@ def test_a_call_as_a_phrase_in_brackets_is_damaged(text: str) -> None:
     (found,) = find(text, (WEATHER,))
     assert (found.name, found.problems) == ("get_weather", ("damaged markup",))
     assert not find(text)
+
+
+@pytest.mark.parametrize("frame", ["{}", "\n{}\n", "```json\n{}\n```"])
+def test_a_whole_text_that_calls_an_undeclared_tool_is_a_call(frame: str) -> None:
+    text = frame.format('{"name": "repository_structure", "arguments": {}}')
+    (call,) = find(text, TOOLS)
+    assert (call.name, call.input) == ("repository_structure", {})
+    assert find(text.replace("arguments", "parameters"), TOOLS) == ()
+    assert find(f"The call was:\n\n{text}", TOOLS) == ()
+
+
+@pytest.mark.parametrize("head", ['invoke name="read">', "function=read>"])
+def test_tags_without_their_first_bracket_are_a_damaged_call(head: str) -> None:
+    (call,) = find(f'{head}\nparameter name="path">aparameter>\ninvoke>\n', TOOLS)
+    assert (call.name, call.input, call.problems) == ("read", None, ("damaged markup",))
+    assert find(f"{head} is what the model writes.", TOOLS) == ()

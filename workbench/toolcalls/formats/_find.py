@@ -92,10 +92,13 @@ def find(
     if trusted:
         return tuple(best)
     intended = tuple(c for run in _runs(text, best, names, is_thought_shown) for c in run)
-    if intended or not (mentioned or not names):
+    if intended:
         return intended
-    wrecked = _wrecks.wrecked_calls(text, mentioned) if names else _wrecks.wrecked_text(text)
-    return tuple(c for run in _runs(text, wrecked, names, is_thought_shown) for c in run)
+    if names and not mentioned:
+        rest = _unmarked_calls.undeclared_calls(text)
+    else:
+        rest = _wrecks.wrecked_calls(text, mentioned) if names else _wrecks.wrecked_text(text)
+    return tuple(c for run in _runs(text, rest, names, is_thought_shown) for c in run)
 
 
 def _that_may_be_in(text: str) -> Sequence[TextFormat]:

@@ -1,6 +1,7 @@
-"""Calls without the tags of a known format, in text of unknown format: only declared tools, and only if intended.
+"""Calls without the tags of a known format, in text of unknown format: of declared tools, and only if intended.
 
 * bare JSON or a list of Python calls that is the whole text, or ends it after a sentence that announces an action;
+  with ``arguments``, and as the whole text, also of a tool that was not declared;
 * JSON between tags of a model that is none of the formats (``<tools>…</tools>``, ``[TOOL_REQUEST]…``);
 * what is left when a server drops special tokens: ``functions.NAME:0{…}``, ``to=functions.NAME json{…}``.
 
@@ -52,6 +53,7 @@ _STRIPPED: Final = regex.compile(
     r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}(?=\{)"
 )
 _VALUE_LINE: Final = regex.compile(r"\n[ \t]{0,3}(?=[\[{]|[A-Za-z_][\w.]{0,127}\()()")
+_FENCED: Final = regex.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.DOTALL)
 _MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds the work
 
 
@@ -171,6 +173,20 @@ def _python_calls(
         return []
     starts = [start, *(body + c.start for c in found[1:])]
     return [replace(c, start=a, end=b) for c, a, b in zip(found, starts, [*starts[1:], end], strict=True)]
+
+
+def undeclared_calls(text: str) -> list[TextCall]:
+    """Calls that are the whole text, as JSON with ``name`` and ``arguments``, of tools that were not declared."""
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    fenced = _FENCED.fullmatch(text, start, end)
+    body, stop = fenced.span(1) if fenced else (start, end)
+    if text[body : body + 1] not in ("{", "[") or '"name"' not in text or '"arguments"' not in text:
+        return []
+    calls = calls_only(text[body:stop], frozenset())
+    if not all(found.call.key == "arguments" and isinstance(found.call.input, dict) for found in calls):
+        return []
+    found = adjoin_calls("json-fence", calls, start, end, body, is_nested=False)
+    return [replace(call, problems=(NO_TAGS,)) for call in found]
 
 
 def bare_calls(text: str, names: frozenset[str]) -> Iterator[TextCall]:

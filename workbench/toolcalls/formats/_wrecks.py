@@ -44,6 +44,7 @@ _STEMS: Final = regex.compile(
 )
 """Beginnings of the tokens of every format: a text without any has no token."""
 _XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may break inside these
+_HEADLESS: Final = ("invoke name=", "function name=", "function=")
 _KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
 _FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
 _FENCE_BEHIND: Final = regex.compile(r"\n```\s*\Z")
@@ -81,7 +82,19 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     tokens = sorted({*tokens, *_elements(text, names)})
     wrecks = (_wreck(text, group, named, glued) for group in _groups(tokens))
     found = [call for call in wrecks if call and not _declares_a_tool(call.raw or "")]
-    return found or _broken_values(text, names)
+    return found or _headless(text, glued) or _broken_values(text, names)
+
+
+def _headless(text: str, glued: re.Pattern[str]) -> list[TextCall]:
+    """A call at the end of a text whose tags have lost their first bracket: ``invoke name="find">``."""
+    if ">" not in text or not any(head in text for head in _HEADLESS):
+        return []
+    head = re.search(rf"^[ \t]*(?:(?:invoke|function) name=[\"']?|function=){glued.pattern}[\"']?>", text, re.MULTILINE)
+    end = len(text.rstrip())
+    if head is None or text[end - 1] != ">":
+        return []
+    name = "minimax" if "name=" in head[0] else "qwen3-coder"
+    return [TextCall(name, head[1], None, text[head.start() : end], head.start(), end, problems=(DAMAGED,))]
 
 
 def _declares_a_tool(raw: str) -> bool:

@@ -37,6 +37,7 @@ class StreamedCall:
         "events",
         "extra",
         "has_empty_id",
+        "has_empty_name",
         "id",
         "inner",
         "is_over",
@@ -57,7 +58,7 @@ class StreamedCall:
         self.kind: JsonValue = None
         self.id, self.name, self.text = Pieces(), Pieces(), Pieces()
         self.name_length = 0
-        self.has_empty_id = False
+        self.has_empty_id = self.has_empty_name = False
         self.object: JsonValue = None
         self.whole = Pieces()  # the place of the object
         self.extra: dict[str, JsonValue] = {}
@@ -281,6 +282,10 @@ class Calls:
             call.name_length += len(name)
         elif name is not None and name != "":
             call.inner["name"] = name
+        elif name == "" and call.name and not call.has_empty_name:
+            call.has_empty_name = True
+            message = "later pieces of a call have an empty name, which some clients take for its name"
+            self._note(f"stream.name{UNUSUAL}", message, f"{call.at}/{call.key}/name", event)
 
     def _identify(self, call: StreamedCall, call_id: str, event: int, base: str) -> None:
         if not call_id:
