@@ -150,8 +150,8 @@ SAID: list[tuple[str, list[Json], tuple[Part, ...]]] = [
         (made("c0", "f", {"a": 1}, '{"a":1}'), made("c1", "g", {}, "{}")),
     ),
     (
-        "empty ids, names and repeated types are nothing new",
-        [call(0, "c", "f", "", type="function"), call(0, "", "", "{}", type="function")],
+        "empty ids and repeated types are nothing new",
+        [call(0, "c", "f", "", type="function"), call(0, "", None, "{}", type="function")],
         (made("c", "f", {}, "{}"),),
     ),
     ("an id that is always empty", [call(0, "", "f", "{}")], (made("", "f", {}, "{}"),)),
@@ -187,6 +187,14 @@ SAID: list[tuple[str, list[Json], tuple[Part, ...]]] = [
         (ToolCallIR(None, "f", {"a": 1}, "openai-function-call", '{"a":1}'),),
     ),
 ]
+
+
+def test_an_empty_name_in_later_pieces_is_noted_once() -> None:
+    result = play(call(0, "c", "f", ""), call(0, "", "", "{"), call(0, "", "", "}"), CALLS)
+    assert result.messages[0].parts == (made("c", "f", {}, "{}"),)
+    assert [(found.slug, found.pointer) for found in result.anomalies] == [
+        ("stream.name.unusual", "/choices/0/message/tool_calls/0/function/name")
+    ]
 
 
 @pytest.mark.parametrize(("chunks", "parts"), [s[1:] for s in SAID], ids=[s[0] for s in SAID])
