@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from hypothesis import given, settings
@@ -52,7 +52,10 @@ WRAPS = {
 @pytest.mark.parametrize("number", range(len(WRAPS)), ids=WRAPS)
 def test_every_known_text_is_recognised_however_wrapped(number, thin):
     """Every text bare (the even ones in the test of their values), and a sixth of all texts in each wrapping."""
-    wrap, read = list(WRAPS.values())[number], cache(explain)  # several providers say some of them
+    wrap, read = (
+        list(WRAPS.values())[number],
+        cache(partial(explain, is_answer=True)),
+    )  # several providers say some of them
     missed = []
     for provider, rule, template in TEXTS[-number % 6 :: 6] if number else thin(TEXTS[1:], 4):
         message, _ = filled(template)
@@ -99,8 +102,33 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("rule", "text"), PUBLISHED)
 def test_parts_and_spellings(rule, text):
-    best = explain(text)[0]
+    best = explain(text, is_answer=True)[0]
     assert f"{best.provider} {best.rule}" == rule
+
+
+ANYBODYS = [
+    "npm ERR! signature mismatch: package was modified",
+    "AssertionError: Function not found: src/app/main.py:handle",
+    "Comment content is required",
+    "Pre-packaged database has an invalid schema: users",
+    "Error: role must be either user or admin",
+    "Repository name and/or commit message cannot be empty strings!",
+    "Error: Unsupported parameter type: range",
+    'GraphQL error: Unknown argument "first" on field "user" of type "Query".',
+    "500 Error converting to buffer: Invalid image data",
+]
+"""Texts of programs that have nothing to do with models."""
+
+
+@pytest.mark.parametrize("text", ANYBODYS)
+def test_words_that_any_program_may_say_tell_no_rule(text):
+    assert not [m for m in explain(text) if m.rule or m.rules]
+    assert [m for m in explain(text, is_answer=True) if m.rule or m.rules]
+
+
+def test_anybodys_network_and_keys_are_kinds():
+    kinds = [explain(text)[0].kind for text in ("connection refused", "Invalid API key", "Too many requests")]
+    assert kinds == ["network", "key", "rate-limit"]
 
 
 UNRELATED = [
@@ -131,7 +159,8 @@ def test_other_texts_belong_to_no_rule(text):
         "image input": "content.unsupported-part",
         "must be unique": "closure.duplicate-result",  # a guess
     }
-    assert [m.rule for m in explain(text) if m.rule] == [rule for words, rule in by_kind.items() if words in text]
+    said = explain(text, is_answer=True)
+    assert [m.rule for m in said if m.rule] == [rule for words, rule in by_kind.items() if words in text]
 
 
 SHARED_BEGINNINGS = [
@@ -241,7 +270,7 @@ UNANSWERED = next(t for p, r, t in TEXTS if (p, r) == ("anthropic", "closure.mis
 def test_a_text_of_a_rule_goes_before_the_words_around_it():
     message, _ = filled(UNANSWERED)
     assert [m.when for m in explain(f"Provider returned error: {message}") if not m.rule] == []
-    assert [m.provider for m in explain("Provider returned error")] == ["openrouter"]
+    assert [m.provider for m in explain("Provider returned error", is_answer=True)] == ["openrouter"]
 
 
 def test_one_text_for_several_rules():

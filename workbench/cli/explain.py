@@ -301,7 +301,7 @@ def _error_text(text: str, args: argparse.Namespace) -> int:
     """Print the rules behind an error message, and its place; 3 if neither is known."""
     from workbench.contracts import error_text_lines, error_texts
 
-    matches = error_texts.explain(text)
+    matches = error_texts.explain(text, is_answer=bool(args.inside))
     pointed = _explain_in.point_at(text, args) if args.inside else None
     if args.format == "json":
         inside = {"in": pointed.as_json()} if pointed else {}

@@ -113,7 +113,7 @@ def _by_error(text: str, protocol: str | None, model: str | None) -> tuple[str, 
     """The one contract that has this text; of several the one whose model was asked."""
     from workbench.contracts.error_texts import explain
 
-    matches = explain(text)
+    matches = explain(text, is_answer=True)
     whole = [m for m in matches if m.is_whole] or matches
     names = {name for m in whole for name in (m.provider.partition(":")[0], *m.also)}
     speaking = [name for name in names if name in contracts.names() and contracts.read(name).speaks(protocol)]

@@ -110,15 +110,17 @@ class Match:
     is_guess: bool = False
 
 
-def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
+def explain(text: str, refusal: KnownRefusal | None = None, *, is_answer: bool = False) -> list[Match]:
     """The rules that a pasted error text belongs to, the most likely first; [] if it is not recognised.
 
     If it contains no text of a contract or page, the last match has the kind of refusal and the rules that check such a
-    fault.
+    fault. No rule is named for words that any program may have said ("function not found"), unless the text is known to
+    be the answer to a request.
 
     Args:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
         refusal: its kind, if more than the text is known.
+        is_answer: an API of models said it.
     """
     complaint = refusals.complaint_of(text)
     source = (complaint.validator, complaint.place) if complaint else ("", "")
@@ -129,6 +131,10 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     if not is_known and not (kind and kind.is_unjudged):
         shared = _sharing(text)
         found = [*(one for one in _guess_match(text, kind) if not shared or one.rule in shared.rules), *found]
+    if not (is_answer or refusals.speaks_of_models(text)):
+        found = [
+            match for match in found if match.template and match.is_whole and not _has_few_words(match)
+        ] or _without_rule(kind, text)
     return [replace(match, speaker=speaker, validator=source[0], place=source[1]) for match in found]
 
 
@@ -143,6 +149,11 @@ def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) 
     if found:
         return [_of_kind(match, kind) for match in found]
     return [_by_kind(text, kind, _sharing(text))]
+
+
+def _without_rule(kind: KnownRefusal | None, text: str) -> list[Match]:
+    """The kind alone, where a request is not to blame: anybody's network fails, and anybody's key expires."""
+    return [_by_kind(text, kind, None)] if kind and kind.is_unjudged else []
 
 
 def _guess_match(text: str, kind: KnownRefusal | None) -> list[Match]:
@@ -181,8 +192,11 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
 
 def _is_own(match: Match) -> bool:
     """All of a text is there, and it is more than a few words of a rule with many faults ("Unsupported parameter")."""
-    words = [word for word in match.template.split() if not word.startswith("{")]
-    return match.is_whole and not (match.rule in BROAD and len(words) < FEW)
+    return match.is_whole and not (match.rule in BROAD and _has_few_words(match))
+
+
+def _has_few_words(match: Match) -> bool:
+    return sum(not word.startswith("{") for word in match.template.split()) < FEW
 
 
 def _words_of(match: Match) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         of_exchange,
         refusal_of_complaint,
         speaker_of,
+        speaks_of_models,
         told_wait,
     )
     from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
@@ -48,5 +49,6 @@ __all__ = [
     "of_exchange",
     "refusal_of_complaint",
     "speaker_of",
+    "speaks_of_models",
     "told_wait",
 ]

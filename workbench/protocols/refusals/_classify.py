@@ -18,8 +18,8 @@ from workbench.protocols.refusals._kinds import (
     table,
 )
 from workbench.protocols.refusals._phrases import phrase_in
-from workbench.protocols.refusals._statements import is_borne_out, statement_in
-from workbench.protocols.refusals._texts import best
+from workbench.protocols.refusals._statements import has_sign, is_borne_out, statement_in
+from workbench.protocols.refusals._texts import best, search
 from workbench.protocols.refusals._validators import Complaint, complaint_in
 from workbench.wire import Headers, loads
 
@@ -315,6 +315,11 @@ def refusal_of_complaint(complaint: Complaint | None) -> KnownRefusal | None:
     return KnownRefusal(table().kinds[REFUSED], "text", complaint.place, rule=complaint.rule)
 
 
+def speaks_of_models(text: str) -> bool:
+    """A text names something of requests to models; one that does not may be of any program."""
+    return has_sign(_plain(text).translate(_SMALL))
+
+
 def speaker_of(text: str) -> Speaker:
     """Who says a text: a client into its log, a gateway in place of the provider, or the provider."""
     return _speaker(_plain(text))
@@ -331,7 +336,7 @@ def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, s
         found = (
             (m, row.kind.breadth, row.kind.name, row)
             for row in patterns.fitting(small)
-            if (m := row.pattern.search(small))
+            if (m := search(row.pattern, small))
         )
         if match := best(found):
             hit, row = match

@@ -14,7 +14,7 @@ from functools import cache
 from workbench import regex
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.refusals._texts import best, by_words, compile_text, table, tables
+from workbench.protocols.refusals._texts import best, by_words, compile_text, search, table, tables
 from workbench.regex import RowsByText
 
 _NAME = regex.compile(r"<([a-z-]+)>")
@@ -101,9 +101,22 @@ def is_borne_out(rule: str, small: str) -> bool:
     return claim is None or claim.search(small) is not None
 
 
+@cache
+def _signs() -> re.Pattern[str]:
+    terms = table("words")
+    words, signs = terms["words"], terms["signs"]
+    assert isinstance(words, dict) and isinstance(signs, list)
+    return _pattern("|".join(map(str, signs)), {name: str(text) for name, text in words.items()})
+
+
+def has_sign(small: str) -> bool:
+    """A text (small letters) names something of requests to models, whatever it says of it."""
+    return _signs().search(small) is not None
+
+
 def statement_in(small: str) -> Statement | None:
     """The statement of a text (lower case, one kind of quotes) that fixes most of it and tells a rule."""
-    found = ((match, 0, row.rule, row) for row in _rows().fitting(small) if (match := row.says.search(small)))
+    found = ((match, 0, row.rule, row) for row in _rows().fitting(small) if (match := search(row.says, small)))
     said = (each for each in found if not (each[3].unless and each[3].unless.search(small)))
     chosen = best(each for each in said if is_borne_out(each[2], small))
     return Statement(small[slice(*chosen[0].span())], chosen[1].rule) if chosen else None

@@ -20,6 +20,8 @@ WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
 """Meaning of ``[^.]`` in the tables: names of models and hosts contain dots."""
 _WILDCARD = regex.compile(r"\[\^[^\]]{1,8}\](?:\{\d+,\d+\}|[*+])\??")
 
+_NEGATED = regex.compile(r"(?<![a-z])un$")
+
 Row = TypeVar("Row")
 
 
@@ -31,6 +33,14 @@ def compile_text(text: str) -> re.Pattern[str]:
 def by_words(rows: Iterable[Row], pattern: Callable[[Row], re.Pattern[str]]) -> RowsByText[Row]:
     """Rows, found by the words that their patterns need: few of the patterns are tried on a text."""
     return RowsByText((needs_of(pattern(row).pattern), row) for row in rows)
+
+
+def search(pattern: re.Pattern[str], small: str) -> re.Match[str] | None:
+    """The first match in a text (lower case) that does not begin behind "un": "unexpected" is not "expected"."""
+    found = pattern.search(small)
+    while found and _NEGATED.search(small, max(0, found.start() - 3), found.start()):
+        found = pattern.search(small, found.start() + 1)
+    return found
 
 
 def fixed_length(found: re.Match[str]) -> int:

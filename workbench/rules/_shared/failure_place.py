@@ -107,7 +107,7 @@ def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str) -> Err
 def place_of_text(text: str, decoded: DecodedExchange, contract: Contract) -> ErrorPlace | None:
     """The place in a request that a pasted error message is about: a body, a line of a log, a sentence."""
     error = _error_in(text)
-    matches = explain(text)
+    matches = explain(text, is_answer=True)
     match = next((m for m in matches if m.rule), None)
     captured, rule = (match.captured, match.rule) if match else (NOTHING, "")
     refusal = refusals.classify(text)

@@ -82,7 +82,7 @@ def _reconcile(
     of_request = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
     own = _predicting(of_request, error)
-    matches = _rank(explain(error.message, refusal), case.contract.name)
+    matches = _rank(explain(error.message, refusal, is_answer=True), case.contract.name)
     if not any(m.rule == f.rule for m in matches if m.is_guess for f in of_request):  # a guess decides among findings
         matches = [m for m in matches if not m.is_guess] or _by_place(case, error, refusal)
     match = next((m for m in matches if any(f.rule == m.rule for f in own or of_request)), None)
@@ -332,7 +332,7 @@ def _explain_by_guess(
     """
     if _is_passed_on(case) or not any(f.rule == _UNEXPLAINED for f in findings):
         return None
-    guesses = [m for m in _rank(explain(error.message, refusal), case.contract.name) if m.is_guess]
+    guesses = [m for m in _rank(explain(error.message, refusal, is_answer=True), case.contract.name) if m.is_guess]
     for match in guesses[:1]:
         found, is_absent = _new_finding(case, match, error, named_ids(error, case.decoded), refusal)
         if found.pointer and not is_absent and not any(_is_about(f, found.pointer) for f in findings):
