@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from tests.protocols import realtime_said as said
-from tests.protocols.realtime_said import CALL, RESULT, TEXT, USER, call, created, done, put, received, sent, session
+from tests.protocols.realtime_said import (
+    CALL,
+    RESULT,
+    TEXT,
+    USER,
+    call,
+    created,
+    done,
+    put,
+    received,
+    sent,
+    session,
+)
 from workbench.ir import Opaque, Text, ToolCallIR
 from workbench.protocols import DecodedExchange, with_turns
 from workbench.rules.inspection import Inspector
@@ -205,3 +217,11 @@ def test_a_format_of_the_input_changes_by_what_an_update_states(update: dict[str
     later = sent("session.update", session={"audio": {"input": {"format": update}}})
     found = rules(inspect([*session(), first, heard, later]))
     assert sum(rules_of.count("params.conflict") for rules_of in found) == changes
+
+
+def test_a_second_message_of_a_response_is_told_for_the_clients_that_play_one() -> None:
+    """What gpt-realtime-2 writes before its answer (livekit agents issues 5684 and 5768)."""
+    more = {**TEXT, "id": "item_m2"}
+    both = [*said.text("resp_1"), *said.text("resp_1", more, 1), done("resp_1", TEXT, more)]
+    inspector = inspect([*session(), *put(USER, "u"), sent("response.create"), created("resp_1"), *both])
+    assert [(f.rule, f.severity.value) for f in inspector.rows[1].findings] == [("stream.client-misses", "info")]

@@ -52,6 +52,11 @@ EFFECTS = [
     ("a write of the same", steps((*WRITE, "ok"), (*WRITE, "ok")), []),
     ("asked again", [*steps((*CHARGE, "1")), GO, turn(call(7, cents=9)), result(7, "2")], []),
     (
+        "asked again while the first is open",
+        [GO, turn(call(0, cents=9)), GO, turn(call(1, cents=9)), result(0), result(1)],
+        [(TWICE, "warning", "/messages/3/tool_calls/0")],
+    ),
+    (
         "side by side",
         [GO, turn(call(0, cents=9), call(1, cents=9)), result(0), result(1)],
         [(TWICE, "info", "/messages/1/tool_calls/1")],
@@ -63,6 +68,19 @@ EFFECTS = [
 def test_effects(chat, messages, expected):
     found = [f for f in chat(messages, provider="generic") if f.rule.startswith("retry.")]
     assert brief(found) == expected
+
+
+def test_a_user_who_speaks_while_a_call_is_open_asks_nothing_new(inspect):
+    """Of a conversation that continues, too: the call was made before the user last spoke (livekit agents 2038)."""
+    before = [GO, turn(call(0, cents=9)), GO]
+    first = {"model": "m", "messages": before}
+    made = {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": turn(call(1, cents=9))}]}
+    later = {"model": "m", "messages": [*before, turn(call(1, cents=9)), result(0), result(1)]}
+    found = inspect([(first, made), (later, None)], protocol="openai-chat")
+    assert TWICE in {f.rule for f in found}
+    answered = [GO, turn(call(0, cents=9)), result(0), GO, turn(call(1, cents=9)), result(1)]
+    pairs = [({"model": "m", "messages": answered[:4]}, made), ({"model": "m", "messages": answered}, None)]
+    assert TWICE not in {f.rule for f in inspect(pairs, protocol="openai-chat")}
 
 
 def test_the_evidence_is_both_results(chat):

@@ -240,6 +240,39 @@ def test_settings_that_come_after_the_request_of_a_response_do_not_apply_to_it(c
     assert list(found(said.connection(behind))) == ["params.ignored"] * is_new
 
 
+def cut_off(n: int, reason: str = "turn_detected") -> list[said.Said]:
+    """A response that is cancelled."""
+    return [sent("response.create"), created(f"r{n}"), done(f"r{n}", status="cancelled", reason=reason)]
+
+
+BREAK_IN = [live.ask(), *live.spoken("There are"), live.INTERRUPTED, live.DONE]
+ROWS = {
+    "realtime": (said.connection([*session(), *put(USER, "u"), *cut_off(1), *cut_off(2), *cut_off(3)]), True),
+    "live": (live.connection([*live.BEGIN, *BREAK_IN * 3]), True),
+    "twice": (live.connection([*live.BEGIN, *BREAK_IN * 2]), False),
+    "twice and once": (live.connection([*live.BEGIN, *BREAK_IN * 2, *live.loop()[2:], *BREAK_IN]), False),
+    "by the client": (
+        said.connection([*session(), *put(USER, "u"), *(m for n in range(4) for m in cut_off(n, "client_cancelled"))]),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_three_responses_in_a_row_that_speech_ended_at_once_are_named(name: str) -> None:
+    connection, is_named = ROWS[name]
+    assert ("retry.loop" in found(connection)) == is_named
+
+
+@pytest.mark.parametrize(("waits", "is_named"), [(4, False), (60, True)])
+def test_a_call_that_live_cancels_after_a_long_wait_had_no_result(waits: int, is_named: bool) -> None:
+    cancelled = live.received(toolCallCancellation={"ids": ["fc-1"]})
+    messages = [*live.BEGIN, live.ask(), live.call("fc-1"), *[SPEECH] * waits, cancelled, live.DONE]
+    answered = [*live.BEGIN, live.ask(), live.call("fc-1"), live.result("fc-1"), *[SPEECH] * waits, *live.loop()[5:]]
+    assert ("socket.unanswered-call" in found(live.connection(messages))) == is_named
+    assert found(live.connection(answered)) == {}
+
+
 UPDATE = sent("session.update", session={"type": "realtime", "tools": []})
 SILENT = {
     "setup": live.connection(live.BEGIN[:1]),

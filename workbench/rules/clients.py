@@ -109,12 +109,13 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
 
 
 def _of_types(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
-    """Events that the types of clients do not fit, as the decoder noticed; the first tells, and how many others."""
-    found = [anomaly for anomaly in answer.anomalies if anomaly.slug == RAISES.slug]
-    if found:
-        text = found[0].message + (f"; {len(found) - 1} more kinds of events lack members" if found[1:] else "")
-        events = tuple(sorted({event for anomaly in found for event in anomaly.events}))
-        yield case.finding(weaker(RAISES, Severity.INFO), RESPONSE, "", text, events=events)
+    """Events that clients raise an error on, or miss, as the decoder noticed; the first tells, and how many others."""
+    for rule in RULES:
+        found = [anomaly for anomaly in answer.anomalies if anomaly.slug == rule.slug]
+        if found:
+            text = found[0].message + (f"; {len(found) - 1} more kinds of events lack members" if found[1:] else "")
+            events = tuple(sorted({event for anomaly in found for event in anomaly.events}))
+            yield case.finding(weaker(rule, Severity.INFO), RESPONSE, "", text, events=events)
 
 
 def _traits(case: RuleContext) -> Traits:

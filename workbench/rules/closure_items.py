@@ -12,7 +12,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.nodes import item_id, item_kind
-from workbench.rules._shared.wording import enforced_exactly, quote
+from workbench.rules._shared.wording import enforced_exactly, quote, weaker
 from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 
@@ -30,6 +30,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     if case.request.itemized:
         yield from _items(case)
+        yield from _repeat_items(case)
     pattern = case.contract.term("closure.server-id-pattern")
     if pattern and enforced_exactly(case, ID_FORMAT, "server-pattern"):
         yield from _server_calls(case, str(pattern))
@@ -55,6 +56,22 @@ def _items(case: RuleContext) -> Iterator[Finding]:
         elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
             text = f"the id of this {kind} is {quote(name, 60)}: it must begin with {quote(prefix)}"
             yield _on_id(case, ID_FORMAT, message, text, "item-prefix", values)
+
+
+def _repeat_items(case: RuleContext) -> Iterator[Finding]:
+    """Items of the response that the request continues, where no contract tells that the server refuses them.
+
+    Balancers that keep a history of their own send them again (codex-lb pull request 651).
+    """
+    request = case.request
+    answer = case.earlier.answer(request.previous_id) if request and request.previous_id else ()
+    ids = {name for message in answer if (name := item_id(message))}
+    if ids and not enforced_exactly(case, DUPLICATE_ID, "item"):
+        for _, message in case.suspects(_has_id):
+            if item_id(message) in ids and item_kind(message) not in REFERRING:
+                text = f"the item {quote(item_id(message), 60)} is sent again, although the request continues the"
+                text += " response that contains it: a server that kept the response has it twice"
+                yield case.finding(weaker(DUPLICATE_ID), REQUEST, f"{message.pointer}/id", text)
 
 
 def _on_id(case: RuleContext, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:

@@ -22,6 +22,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
+from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
@@ -63,12 +64,14 @@ class _LiveTurn(SocketTurn):
         contents: bytes of each content.
         model_parts: the model's content so far: its text, its transcript, its calls.
         open_calls: those that have no result, and were not cancelled.
+        is_interrupted: speech of the user ended it.
     """
 
     setup: Value = field(default_factory=dict)
     contents: list[bytes] = field(default_factory=list)
     model_parts: list[Value] = field(default_factory=list)
     open_calls: set[str | None] = field(default_factory=set)
+    is_interrupted: bool = False
 
     def request_body(self) -> tuple[bytes, str]:
         settings = {key: value for key, value in self.setup.items() if key != "contents"}
@@ -95,7 +98,7 @@ class LiveTurns:
         self._heard: tuple[str, int] = ("", 0)  # type and bytes of the audio since the last content
         self._last_sent: int | None = None
         self._is_ready = False
-        self._called: set[str | None] = set()
+        self._called: dict[str | None, float] = {}  # id of a call → time when it came
         self._cancelled: set[str | None] = set()
         self._facts: list[SocketFact] = []
         self._left_open: set[str | None] = set()  # calls of a turn that is over, until the model says more
@@ -106,6 +109,7 @@ class LiveTurns:
         self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
         self._messages = ClientFaults(client_messages("gemini-live"))
+        self._interruptions = Interruptions()
 
     # -- the client
 
@@ -179,7 +183,7 @@ class LiveTurns:
         for name in sorted(map(str, names & self._cancelled)):
             text = f"a result was sent for call {name!r:.80}, which the server had cancelled"
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
-        for call in sorted(names - self._called, key=str):
+        for call in sorted(names - self._called.keys(), key=str):
             text = f"a result was sent for {call!r:.80}, but no call on this connection has this id"
             text = text if call is not None else "a result has no id: Live cannot know which call it answers"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
@@ -272,6 +276,7 @@ class LiveTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
+        yield from self._interruptions.facts()
         yield from self._messages.facts(handshake, self._facts)
         calls = self._turn.open_calls if self._turn is not None else self._left_open
         if calls and (self._partial or self._after_calls):
@@ -311,7 +316,7 @@ class LiveTurns:
             turn = self._begin(number if self._last_sent is None else self._last_sent, frame)
             turn.notes.append("the server started this turn by itself (automatic turn detection)")
         turn.add(number, frame, "")
-        self._note(turn, content, calls, value)
+        self._note(number, turn, content, calls, value)
 
     def _note_heard(self, number: int, frame: Frame, content: JsonValue, *, is_answered: bool) -> None:
         """Note the last words of the user as unanswered until the model says something, or calls a tool."""
@@ -321,12 +326,17 @@ class LiveTurns:
         elif isinstance(content, dict) and get(content, "inputTranscription") is not None:
             self._heard_words = (number, self._last_at)
 
-    def _note(self, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
+    def _note(self, number: int, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
         if isinstance(content, dict):
             for part in _spoken_parts(content):
                 turn.model_parts.append(part)
                 if "functionCall" in part:
                     self._note_call(turn, part["functionCall"])
+            is_interrupted = get(content, "interrupted") is True
+            if is_interrupted or (get(content, "turnComplete") is True and not turn.is_interrupted):
+                seconds = self._last_at - (turn.events[0][1].at or 0.0)
+                self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
+            turn.is_interrupted |= is_interrupted
             if get(content, "turnComplete") is True:
                 turn.is_whole = True
                 self._end_turn()
@@ -336,17 +346,25 @@ class LiveTurns:
                 turn.model_parts.append({"functionCall": call})
         cancelled = get(get(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
-            self._cancel(turn, {name for name in cancelled if isinstance(name, str)})
+            self._cancel(number, turn, {name for name in cancelled if isinstance(name, str)})
 
     def _note_call(self, turn: _LiveTurn, call: JsonValue) -> None:
         """A call is open; one may come twice, in the content of the model and in toolCall (mastra issue 22969)."""
         turn.open_calls.add(_call_id(call))
-        self._called.add(_call_id(call))
+        self._called.setdefault(_call_id(call), self._last_at)
         self._partial = ()
         turn.is_whole = True
 
-    def _cancel(self, turn: _LiveTurn, names: set[str]) -> None:
-        """Calls that the model does not wait for any more: later requests are without them."""
+    def _cancel(self, number: int, turn: _LiveTurn, names: set[str]) -> None:
+        """Calls that the model does not wait for any more: later requests are without them.
+
+        A model that waits for a result says nothing, so one that was cancelled late left the user in silence
+        (livekit agents pull request 5344).
+        """
+        waits = {name: self._last_at - self._called[name] for name in names & turn.open_calls}
+        for name in sorted(name for name, seconds in waits.items() if seconds > _SILENCE):
+            text = f"the server cancelled call {name!r:.80}, for which it had no result after {waits[name]:.0f} s"
+            self._facts.append(SocketFact("socket.unanswered-call", text, (number,), is_harmless=True))
         turn.open_calls -= names
         self._left_open -= names
         self._cancelled |= names

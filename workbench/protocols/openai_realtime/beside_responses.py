@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.protocols import SocketFact
 from workbench.protocols.openai_realtime.error_codes import error_of
-from workbench.protocols.openai_realtime.session_members import Value, is_only_written, modalities
+from workbench.protocols.openai_realtime.session_members import Value, is_only_written, modalities, object_of
 
 _FAILURES = {
     "conversation.item.input_audio_transcription.failed": (
@@ -27,6 +27,11 @@ def failures(number: int, kind: str, value: Value) -> Iterator[SocketFact]:
     why = error_of(value).get("message")
     text = f"{words} (message {number + 1}){f': {why!r:.160}' if why else ''}"
     yield SocketFact(rule, text, (number,), is_of_client=False, is_harmless=True)
+
+
+def is_interrupted(response: Value) -> bool:
+    """Speech of the user ended a response."""
+    return object_of(response, "status_details").get("reason") == "turn_detected"
 
 
 def unheard(number: int, session: Value, settings: Value, response: Value) -> Iterator[SocketFact]:

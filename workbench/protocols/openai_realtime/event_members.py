@@ -52,11 +52,20 @@ def claims_message(value: Mapping[str, JsonValue]) -> bool:
     return kind.startswith(_MARKS) or (kind.startswith("response.") and all(key in value for key in _REALTIME))
 
 
+_SECOND = 2
+_ONE_MESSAGE = (
+    "the response has a second message: clients that play one message of a response (livekit agents before May 2026)"
+    " drop it"
+)
+"""gpt-realtime-2 writes a message before its answer (livekit agents issues 5684 and 5768)."""
+
+
 class EventFaults:
     """What the events of one response lack."""
 
     def __init__(self) -> None:
         self._parts = AnnouncedParts()
+        self._messages = 0
 
     def of(self, value: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
         """The rules that an event breaks, with words."""
@@ -64,6 +73,10 @@ class EventFaults:
             yield "stream.client-raises", text
         if text := self._parts.fault(value):
             yield f"stream.block-order{MILD}", text
+        item = value.get("item") if value.get("type") == "response.output_item.added" else None
+        self._messages += isinstance(item, dict) and item.get("type") == "message"
+        if self._messages == _SECOND and isinstance(item, dict) and item.get("type") == "message":
+            yield "stream.client-misses", _ONE_MESSAGE
 
 
 def missing_members(value: Mapping[str, JsonValue]) -> str:

@@ -17,8 +17,9 @@ from dataclasses import field
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
+from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.common.unknown_types import event_type, unknown_type
-from workbench.protocols.openai_realtime.beside_responses import failures, unheard
+from workbench.protocols.openai_realtime.beside_responses import failures, is_interrupted, unheard
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
 from workbench.protocols.openai_realtime.event_members import ContentNames
@@ -119,6 +120,7 @@ class RealtimeTurns:
         self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
         self._names = ContentNames()
+        self._interruptions = Interruptions()
         self._messages = ClientFaults(client_messages("openai-realtime"))
 
     # -- the client
@@ -190,6 +192,7 @@ class RealtimeTurns:
         if results := [result for result in self._unused if result[0] > request]:
             yield _unused_fact(results, "the model does not continue by itself")
         yield from self._names.facts()
+        yield from self._interruptions.facts()
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._unannounced_session()
@@ -293,6 +296,8 @@ class RealtimeTurns:
         turn.add(number, frame, kind)
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
+            seconds = self._last_at - (turn.events[0][1].at or 0.0)
+            self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
             turn.is_over = True
             self._active = {id: other for id, other in self._active.items() if other is not turn}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from workbench import regex
+from workbench.chain import CallLine
 from workbench.fingerprint import call_digest
 from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -19,6 +21,9 @@ from workbench.rules._shared.outcomes import (
     outcome_of,
     without_echoes,
 )
+
+_MOST_OPEN = 16
+"""Calls, the newest ones, of which one may have been open when the user last spoke."""
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(
@@ -70,18 +75,20 @@ class PastCall:
 def steps(case: RuleContext) -> list[PastCall]:
     """The calls of the request's history that a client answers, in order.
 
-    Of a conversation that continues, those since the user last spoke: earlier requests told of the others.
+    Of a conversation that continues, those since the user last spoke while no call was open: earlier requests told of
+    the others. What is said while a call is open asks nothing new: callers ask again during a long silence.
     """
     messages, start = case.messages, _start(case)
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
     results = {line.call: line.results[0] for line in lines}
     found: list[PastCall] = []
-    question, turn, answered = 0, 0, len(messages)
+    question, turn, answered, last_result = 0, 0, len(messages), -1
     for n, message in enumerate(messages[start:], start):
-        question += fact(message, is_question)
+        question += n >= last_result and fact(message, is_question)
         for (k, call), digest in zip(message.tool_calls(), fact(message, _digests), strict=True):
             ref = NodeRef(REQUEST, n, k)
             result = results.get(ref)
+            last_result = max(last_result, result.message) if result else last_result
             if n > answered:
                 turn, answered = turn + 1, len(messages)
             answered = min(answered, result.message) if result else answered
@@ -137,7 +144,18 @@ class _RepeatedCalls:
 def _start(case: RuleContext) -> int:
     """The first message that ``steps`` reads."""
     questions = case.numbers(is_question) if case.earlier.exchanges else ()
-    return questions[-1] if questions else 0
+    if not questions:
+        return 0
+    start = questions[-1]
+    recent = case.closure.lines[-_MOST_OPEN:]
+    open_then = [line.call.message for line in recent if line.call and _is_open_at(line, start)]
+    return questions[max(bisect_right(questions, min(open_then)) - 1, 0)] if open_then else start
+
+
+def _is_open_at(line: CallLine, number: int) -> bool:
+    """A call of the request that was made before a message, and answered after it."""
+    is_before = line.call is not None and line.call.side == REQUEST and line.call.message < number
+    return is_before and bool(line.results) and line.results[0].message > number
 
 
 def _digests(message: Message) -> tuple[int, ...]:
