@@ -287,6 +287,14 @@ def test_a_session_that_the_server_does_not_confirm_or_announce_is_named(name: s
     assert found(replace(SILENT[name], state=State.OPEN)) == {}
 
 
+def test_a_realtime_connection_without_a_message_is_named_unless_the_server_says_why() -> None:
+    nothing = said.connection([])
+    assert list(found(closed(nothing, 1000, direction="sent"))) == ["socket.no-response"]
+    assert list(found(closed(nothing, 1011, "no such model"))) == ["socket.closed"]
+    assert found(closed(live.connection([]), 1000, direction="sent")) == {}
+    assert found(closed(responses(), 1000, direction="sent")) == {}
+
+
 def test_a_refused_handshake_is_named_once_whatever_its_body() -> None:
     asked = HttpRequest("GET", "wss://gateway.example/v1/responses", Headers((("Upgrade", "websocket"),)))
     for body in (b"", b"no such page", b'{"detail": "Method Not Allowed"}', b'{"error": {"message": "no"}}'):

@@ -163,7 +163,9 @@ class SocketTurns:
 
     def facts(self) -> Iterator[SocketFact]:
         """Facts about the whole connection, in addition to the turns."""
-        return limit_number(self._splitter.facts(self._connection)) if self._splitter else iter(())
+        is_silent = self._splitter is None and not any(value for _, _, value in self._held) and not self._unread
+        splitter = _splitter_of(self._connection, {}) if is_silent else self._splitter
+        return limit_number(splitter.facts(self._connection)) if splitter else iter(())
 
     def unanswered(self) -> Iterator[int]:
         """Frames of the requests to which the server sent no event."""

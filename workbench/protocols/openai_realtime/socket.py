@@ -205,7 +205,10 @@ class RealtimeTurns:
             yield SocketFact("socket.unused-result", text, tuple(self._inputs), is_of_end=True)
 
     def _unannounced_session(self) -> Iterator[SocketFact]:
-        """A session that the server never announced."""
+        """A session that the server never announced (litellm pull request 34133)."""
+        if self._last_received < 0 and not self._types:
+            text = "neither side sent a message: clients that wait for session.created send nothing before it"
+            yield SocketFact("socket.no-response", text, (), is_of_client=False, is_of_end=True)
         if self._first_event and not self.turns and not self._inputs and self._types.keys() <= {*_SESSION}:
             number, kind = self._first_event
             text = f"the first event of the server is {kind!r:.80}: clients that wait for session.created stop here"
