@@ -24,7 +24,8 @@ CATALOGUES = ("breakages", "breakages-2", "breakages-3", "breakages-4", "breakag
              "breakages-35", "breakages-36", "breakages-37", "breakages-32", "breakages-38",
              "breakages-39", "breakages-40", "breakages-45", "breakages-46",
              "breakages-41", "breakages-42", "breakages-47", "breakages-48", "breakages-51",
-             "breakages-52", "breakages-49", "breakages-60", "breakages-53", "breakages-54", "breakages-61", "breakages-62")  # fmt: skip
+             "breakages-52", "breakages-49", "breakages-60", "breakages-53", "breakages-54",
+             "breakages-61", "breakages-62")  # fmt: skip
 ERROR_TEXTS = "error-texts"
 
 Entry = dict[str, Any]
