@@ -61,7 +61,7 @@ def _odd() -> re.Pattern[str]:
     return re.compile(_ODD)
 
 
-def describe(character: str) -> str:
+def name_of_character(character: str) -> str:
     """The code and name of a character."""
     import unicodedata
 
@@ -77,7 +77,7 @@ def describe(character: str) -> str:
 
 def unusual(text: str) -> list[str]:
     """Unusual characters of a short text such as a name; each once, in text order."""
-    return list(dict.fromkeys(describe(m[0]) for m in _odd().finditer(text)))
+    return list(dict.fromkeys(name_of_character(m[0]) for m in _odd().finditer(text)))
 
 
 def odd_ones(data: bytes, start: int = 0, end: int | None = None) -> list[Odd]:
@@ -130,7 +130,7 @@ def _literal_names(piece: bytes, base: int) -> list[Odd]:
 
 def _words(character: str) -> str:
     code = ord(character)
-    return f"byte 0x{code - 0xDC00:02X}, not UTF-8" if 0xDC80 <= code <= 0xDCFF else describe(character)
+    return f"byte 0x{code - 0xDC00:02X}, not UTF-8" if 0xDC80 <= code <= 0xDCFF else name_of_character(character)
 
 
 def _escapes_in(piece: bytes, base: int) -> list[Odd]:
@@ -143,5 +143,5 @@ def _escapes_in(piece: bytes, base: int) -> list[Odd]:
         else:
             continue
         if character not in "\n\t" and _odd().match(character):
-            found.append(Odd(base + m.start(), base + m.end(), f"{describe(character)}, written as an escape"))
+            found.append(Odd(base + m.start(), base + m.end(), f"{name_of_character(character)}, written as an escape"))
     return found

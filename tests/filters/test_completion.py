@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.filters.test_matching import broken
 from workbench.errors import FilterError
 from workbench.filters import parse
-from workbench.filters.completion import Suggestion, Values, suggest, values
+from workbench.filters.completion import Suggestion, Values, suggest, values_of_keys
 from workbench.filters.expression import KEYS
 
 
 @cache
 def known() -> Values:
-    return values([f.row for f in broken()])
+    return values_of_keys([f.row for f in broken()])
 
 
 def texts(typed: str) -> list[str]:
@@ -63,7 +63,7 @@ def test_it_takes_the_place_of_what_was_typed() -> None:
 @given(st.text(max_size=20))
 def test_hostile_values_are_suggested_so_that_they_can_be_read(name: str) -> None:
     row = replace(broken()[0].row, calls=(name,))
-    for suggestion in suggest("tool:", 5, values([row])):
+    for suggestion in suggest("tool:", 5, values_of_keys([row])):
         assert parse(suggestion.text)
 
 

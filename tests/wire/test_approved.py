@@ -599,7 +599,7 @@ def test_heads_times_and_codings(approved: Hold) -> None:
     odd = "a\u200b\u202e\u00a0\ue000\x07\u0430\ufeff\U000e0041z".encode() + b'\\u200b\\u0041\\ud83d\\ude00"'
     rows += [f"{one}" for one in characters.odd_ones(odd)]
     rows += [f"{n}: {characters.odd_at(odd, n)} {characters.bounds(odd, n)}" for n in range(len(odd))]
-    rows.append(f"{characters.unusual(odd.decode())} {[characters.describe(c) for c in odd.decode()]}")
+    rows.append(f"{characters.unusual(odd.decode())} {[characters.name_of_character(c) for c in odd.decode()]}")
     approved("heads", rows)
 
 

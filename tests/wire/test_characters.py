@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.characters import bounds, describe, odd_at, odd_ones, unusual
+from workbench.characters import bounds, name_of_character, odd_at, odd_ones, unusual
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from workbench.characters import bounds, describe, odd_at, odd_ones, unusual
     ],
 )
 def test_names(character: str, words: str) -> None:
-    assert describe(character) == words
+    assert name_of_character(character) == words
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from base64 import b64encode
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.wire.secrets.search import REACH, find, merge, search
+from workbench.wire.secrets.search import REACH, find, join_overlapping, search
 
 INNER = "password=hunter2-Xy9!"
 NAMES = ("password", "PassWord", "p%61ssword", "pass\\u0077ord", "pa&#115;sword", "api_key", "token", "pwd", "cookie")
@@ -23,7 +23,7 @@ WORDS = st.sampled_from((*NAMES, *SIGNS, *VALUES, " ", "\n", "&", ";", '"', "\\"
 @example("%70%61%73%73%77%6f%72%64 : hunter2-Xy9!")
 def test_nothing_is_left_out(text: str) -> None:
     raw = text.encode()
-    assert find(raw) == merge(one for one in search(raw) if one.kind != REACH)
+    assert find(raw) == join_overlapping(one for one in search(raw) if one.kind != REACH)
 
 
 def test_the_verifier_of_a_sign_in_is_found_in_json_as_in_a_form() -> None:

@@ -79,7 +79,7 @@ STATUSES = {"done": 0, "refused": 1, "cut": 4, "unreadable": 2}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = corrections.describe(parser.description)
+    parser.description = corrections.fill_in_names(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", required=True, help="sim:CONTRACT, a name, or a URL with --as")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of a URL")

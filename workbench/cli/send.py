@@ -73,7 +73,7 @@ WORKING = "working session"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.description = corrections.describe(parser.description)
+    parser.description = corrections.fill_in_names(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", action="append", required=True, help="target to send to (repeatable)")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of the target")

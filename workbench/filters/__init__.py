@@ -16,7 +16,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.filters import text
-    from workbench.filters.completion import Suggestion, Values, suggest, values
+    from workbench.filters.completion import Suggestion, Values, suggest, values_of_keys
     from workbench.filters.expression import ANY, FORMS, KEYS
     from workbench.filters.matching import narrow, turns
     from workbench.filters.text import is_exact, str_pattern
@@ -44,5 +44,5 @@ __all__ = [
     "text",
     "turns",
     "unparse",
-    "values",
+    "values_of_keys",
 ]

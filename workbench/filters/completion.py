@@ -31,7 +31,7 @@ class Suggestion(NamedTuple):
     start: int
 
 
-def values(rows: Sequence[InspectedExchange]) -> Values:
+def values_of_keys(rows: Sequence[InspectedExchange]) -> Values:
     """The values of every key that the list of exchanges shows."""
     found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is ValueKind.TEXT and not k.is_deep}
     found["status"] = Counter()

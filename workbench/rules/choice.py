@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols import REQUEST
-from workbench.rules._shared.body_values import values
+from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.reasoning import is_off
 from workbench.rules._shared.wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
@@ -43,7 +43,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     choice = request.tool_choice
     if choice is not None:
-        at = next((pointer for place in _PLACES for pointer, _ in values(case.decoded, place)), "")
+        at = next((pointer for place in _PLACES for pointer, _ in values_at(case.decoded, place)), "")
         yield from _value(case, choice, at)
         yield from _check_named(case, choice, at)
         yield from _thinking(case, choice, at)
@@ -144,7 +144,7 @@ def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding
     if needs or enforced_exactly(case, WITHOUT_TOOLS, ""):
         whens = [*(("", place) for place in _PLACES), *whens]
     for when, place in whens:
-        for pointer, value in values(case.decoded, place):
+        for pointer, value in values_at(case.decoded, place):
             if needs == "unless-none" and value in (None, "none"):
                 continue
             text = f"{place[1:].rpartition('/')[2]} without tools"

@@ -59,7 +59,7 @@ from workbench.rules.tool_hop.http import of_ended_session, of_http, of_lost_ses
 from workbench.rules.tool_hop.late_exchanges import LateExchanges
 from workbench.rules.tool_hop.lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules.tool_hop.messages import of_messages
-from workbench.rules.tool_hop.requests import is_unknown_session, of_request
+from workbench.rules.tool_hop.requests import is_unknown_session, request_findings
 from workbench.rules.tool_hop.results import OutcomeTexts, of_told
 from workbench.rules.tool_hop.rules import RULES, member, texts_of
 from workbench.rules.tool_hop.sign_in import SignIns
@@ -135,7 +135,7 @@ class ToolHops:
         facts = self._facts.get(connection, ServerFacts())
         after = _facts_after(decoded, facts)
         found = [
-            *of_request(decoded, facts, self._channels.get(connection)),
+            *request_findings(decoded, facts, self._channels.get(connection)),
             *of_messages(decoded, facts),
             *self._check_http(decoded, connection, facts),
             *self._check_list(decoded, connection, facts),

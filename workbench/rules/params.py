@@ -10,7 +10,7 @@ from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
 from workbench.protocols.common import repeated_settings
 from workbench.rules._shared.acceptance import host_of
-from workbench.rules._shared.body_values import base, fields, is_there, reads_fields, values
+from workbench.rules._shared.body_values import base, fields, is_there, reads_fields, values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.reasoning import is_off
 from workbench.rules._shared.wording import by_term, enforced_exactly, quote, show_value
@@ -104,7 +104,7 @@ def _check_ignored(case: RuleContext, term: str) -> Iterator[Finding]:
     fact = case.contract.terms.get(term)
     for name in _entries(case, term):
         pointer = name if str(name).startswith("/") else "/" + str(name).replace(".", "/")
-        for at, value in values(case.decoded, pointer):
+        for at, value in values_at(case.decoded, pointer):
             path = dotted_path(at[len(base(case.decoded)) :])
             text = f"{path} {quote(show_value(value))} has no effect: the provider accepts and ignores it"
             source = f"{fact.source} ({fact.date})" if fact else ""

@@ -14,7 +14,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Opaque, Part
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
-from workbench.rules._shared.body_values import values
+from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import as_warning, quote, with_related
 
@@ -101,7 +101,7 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
 def _is_lenient(case: RuleContext) -> bool:
     """The provider let it pass, or is asked to leave such blocks out: not every account is checked."""
     term = case.contract.term("reasoning.unbound-dropped")
-    placed_values = values(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
+    placed_values = values_at(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
     is_dropped = any(value == term["is"] for _, value in placed_values)
     return is_dropped or 200 <= case.status < 300
 

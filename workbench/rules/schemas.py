@@ -14,7 +14,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolCallIR, 
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, asked_of, fact
 from workbench.provenance import escape
-from workbench.rules._shared.body_values import base, reads_fields, values
+from workbench.rules._shared.body_values import base, reads_fields, values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.lasting_findings import of_messages
@@ -132,7 +132,7 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Tools of a type that this provider does not accept."""
     accepted = case.contract.term("schema.tool-types")
     for tool in request.tools if isinstance(accepted, list) else ():
-        for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
+        for pointer, kind in values_at(case.decoded, f"{tool.pointer}/type"):
             if isinstance(kind, str) and not any(matches_glob(kind, glob) for glob in accepted):
                 text = f"tools of type {quote(kind)} are not accepted, only {', '.join(accepted)}"
                 template_values = {
@@ -148,7 +148,7 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
 def _check_outputs(case: RuleContext) -> Iterator[Finding]:
     """Schemas of structured outputs that are no JSON Schema, or that the provider cannot enforce."""
     for place in protocols.traits(case.decoded.protocol).output_schemas:
-        for pointer, output_schema in values(case.decoded, place):
+        for pointer, output_schema in values_at(case.decoded, place):
             schema = _read_output(output_schema)
             if schema is None:
                 continue  # the word "json" of Ollama
@@ -172,7 +172,7 @@ def _read_output(value: JsonValue) -> JsonValue:
 def _output_issues(case: RuleContext, pointer: str, schema: JsonValue) -> list[lint.Issue]:
     """Faults of the schema of a response, by what the contract says of such schemas, or of strict ones."""
     known = fact(case.contract, _dialects)
-    is_strict = any(value is True for _, value in values(case.decoded, f"{pointer.rpartition('/')[0]}/strict"))
+    is_strict = any(value is True for _, value in values_at(case.decoded, f"{pointer.rpartition('/')[0]}/strict"))
     mode = "output" if "output" in known else "strict" if is_strict and "strict" in known else PLAIN
     found = []
     if mode != PLAIN:
@@ -287,7 +287,7 @@ def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding
     if not any(limits.values()):
         return
     places = protocols.traits(case.decoded.protocol).output_schemas
-    outputs = [found for place in places for found in values(case.decoded, place)]
+    outputs = [found for place in places for found in values_at(case.decoded, place)]
     strict = [tool.schema for tool in request.tools if tool.strict]
     schemas = [dumps(schema) for schema in (*strict, *(_read_output(source_schema) for _, source_schema in outputs))]
     for what, most in limits.items():
@@ -333,7 +333,7 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
 
 def _is_defined_there(case: RuleContext, tool: ToolDef) -> bool:
     """The provider knows the schema by the type: ``computer_20251124``."""
-    return any(kind not in ("custom", "function") for _, kind in values(case.decoded, f"{tool.pointer}/type"))
+    return any(kind not in ("custom", "function") for _, kind in values_at(case.decoded, f"{tool.pointer}/type"))
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
-from workbench.rules._shared.body_values import values
+from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
 from workbench.rules._shared.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
@@ -74,7 +74,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
     if case.messages:
         return
     for key in _LISTS:
-        for pointer, value in values(case.decoded, key):
+        for pointer, value in values_at(case.decoded, key):
             if value != [] or protocols.traits(case.decoded.protocol).may_be_empty:
                 continue
             finding = case.finding(SHAPE, REQUEST, pointer, "the request contains no message", when="no-messages")

@@ -10,7 +10,7 @@ from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.protocols import RESPONSE, DecodedExchange, TokenCounts
-from workbench.rules._shared.body_values import fact_of_fields, values
+from workbench.rules._shared.body_values import fact_of_fields, values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import weaker
 
@@ -166,7 +166,7 @@ def output_limit(case: RuleContext) -> int | None:
 
 def _output_limit(decoded: DecodedExchange) -> int | None:
     pointers = protocols.traits(decoded.protocol).token_counts.limits
-    found = (value for pointer in pointers for _, value in values(decoded, pointer))
+    found = (value for pointer in pointers for _, value in values_at(decoded, pointer))
     return next((n for n in found if type(n) is int and n > 0), None)
 
 

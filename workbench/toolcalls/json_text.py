@@ -126,7 +126,7 @@ def toggles(text: str) -> bool:
     return bool(_ESCAPED.sub("", text).count('"') & 1)
 
 
-def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]:
+def json_spans(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]:
     """Start and end of each JSON object or array of a sequence; the last may have no end: then it ends with the text.
 
     Text that is neither a value nor a separator ends the sequence.
@@ -163,7 +163,7 @@ class ArgumentText(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def read(raw: str) -> ArgumentText:
+def parse_arguments(raw: str) -> ArgumentText:
     """Parse argument text. The value is None if unreadable; empty text and ``null`` are no arguments."""
     text = raw.strip()
     if not text:

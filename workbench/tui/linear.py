@@ -271,10 +271,10 @@ class LinearReader:
         return findings.finding_body(self.found[item], WIDTH) if self.found else ()
 
     def _wire_lines(self) -> list[Line]:
-        from workbench.tui.models.rows import laid_out
+        from workbench.tui.models.rows import layout_rows
         from workbench.tui.models.wire import body_of
 
-        return laid_out(body_of(self.exchange_view.decoded, self.side), WIRE_WIDTH, 100_000)
+        return layout_rows(body_of(self.exchange_view.decoded, self.side), WIRE_WIDTH, 100_000)
 
     @cached_property
     def _story(self) -> Story:

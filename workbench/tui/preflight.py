@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import compare
 from workbench.errors import LocalProtocolError
-from workbench.probes.profiles import ProfileChoice, choose, earlier, of_request
+from workbench.probes.profiles import ProfileChoice, choose, earlier, profile_of_request
 from workbench.wire import Exchange
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def choose_contract(
     """
     from workbench.probes.profiles import ProfileStore
 
-    return choose(of_request(ProfileStore.of_user().latest(), target, own, protocol=protocol), time.time(), off=off)
+    return choose(
+        profile_of_request(ProfileStore.of_user().latest(), target, own, protocol=protocol), time.time(), off=off
+    )
 
 
 def look(

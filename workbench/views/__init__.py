@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from workbench.views.story_lines import story_body, story_digits, story_line
     from workbench.views.tool_passages import (
         ToolPassage,
-        laid_out,
+        json_layout_lines,
         links_of,
         passage_facts,
         passage_line,
@@ -123,7 +123,7 @@ __all__ = [
     "id_line",
     "is_longer",
     "join_lines",
-    "laid_out",
+    "json_layout_lines",
     "line",
     "line_columns",
     "link_addresses",

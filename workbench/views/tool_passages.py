@@ -131,7 +131,7 @@ def _missing(part: LostPart) -> str:
     return f"{count(part.size, 'byte')}{piece} did not reach the model: {WORDS[part.kind]}"
 
 
-def laid_out(value: JsonValue, lost: Sequence[str], width: int) -> Iterator[Line]:
+def json_layout_lines(value: JsonValue, lost: Sequence[str], width: int) -> Iterator[Line]:
     """A JSON value, laid out; lines of lost places begin with ``!``.
 
     Args:

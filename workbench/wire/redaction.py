@@ -32,7 +32,7 @@ from workbench.wire.secrets import (
     find,
     is_placeholder,
     is_secret,
-    merge,
+    join_overlapping,
     of_header,
     of_query,
     open_key,
@@ -339,7 +339,7 @@ class Redactor:
 
     def _search_line(self, text: str) -> Sequence[Secret]:
         spans = [Secret(*span, "api-key") for span in in_url(text)]
-        return merge([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
+        return join_overlapping([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
 
     def _body(self, body: Body) -> tuple[Body, list[Redaction]]:
         if not body.raw:

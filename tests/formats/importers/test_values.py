@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, measure, rest, text
+from workbench.formats.importers._values import (
+    as_list,
+    content_parts,
+    mapping,
+    mappings,
+    measure,
+    rest,
+    text,
+    token_count,
+)
 from workbench.ir import JsonValue, Media, Opaque, Part, Text
 
 
@@ -29,7 +38,7 @@ def test_nothing_of_another_type_comes_through(value: JsonValue) -> None:
     ],
 )
 def test_counts(value: JsonValue, number: int | None) -> None:
-    assert count(value) == number
+    assert token_count(value) == number
     assert measure(value) == (number if value != float("inf") else None)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.probes.profiles.motions import measured, server
 from workbench.errors import UsageError
-from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
+from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, profile_of_request
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.target_names import resolve
@@ -40,7 +40,7 @@ def test_it_is_the_one_of_exactly_this_target_model_and_protocol(
     target: str, model: str, protocol: str, holds: bool
 ) -> None:
     decoded = DecodedExchange(0, asked(), "openai-chat")
-    assert (of_request([PROFILE], resolve(target), decoded, model, protocol) is PROFILE) is holds
+    assert (profile_of_request([PROFILE], resolve(target), decoded, model, protocol) is PROFILE) is holds
 
 
 def test_what_it_asks_for_is_done_unless_it_is_switched_off() -> None:

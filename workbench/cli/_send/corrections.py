@@ -27,7 +27,7 @@ def lines(choice: ProfileChoice) -> Iterator[str]:
         yield f"  correction {each.name}: {_output.cut(what)} ({_output.cut(each.why)})"
 
 
-def describe(words: str | None) -> str:
+def fill_in_names(words: str | None) -> str:
     """Put the names of the corrections into a description, in place of ``{corrections}``."""
     from workbench.probes.profiles import KINDS
 
@@ -68,14 +68,14 @@ def choose(args: argparse.Namespace, target: Target, decoded: DecodedExchange, n
 
 
 def _profile(args: argparse.Namespace, target: Target, decoded: DecodedExchange) -> CapabilityProfile | None:
-    from workbench.probes.profiles import ProfileStore, of_request
+    from workbench.probes.profiles import ProfileStore, profile_of_request
 
     if args.profile == NONE:
         return None
     store = ProfileStore.of_user()
     if args.profile != AUTO:
         return store.find(args.profile)
-    return of_request(store.latest(), target, decoded, args.model, args.spoken)
+    return profile_of_request(store.latest(), target, decoded, args.model, args.spoken)
 
 
 def protocol_for(args: argparse.Namespace, target: Target, corrections: Sequence[Correction]) -> str:

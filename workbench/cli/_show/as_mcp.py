@@ -49,12 +49,12 @@ def as_text(tool_passages: Sequence[ToolPassage]) -> Iterator[str]:
 def _columns(passage: ToolPassage) -> Iterator[str]:
     """The result of a tools/call side by side with the tool result in the next request."""
     from workbench.safetext import cells, visible
-    from workbench.views import column_text, laid_out
+    from workbench.views import column_text, json_layout_lines
 
     half = (WIDTH - 5) // 2
     lost = [part.pointer for part in passage.link.lost]
-    lines: list[Line] = list(laid_out(_value(passage.received), lost, half))
-    right: list[Line] = list(laid_out(_value(passage.result), (), half))
+    lines: list[Line] = list(json_layout_lines(_value(passage.received), lost, half))
+    right: list[Line] = list(json_layout_lines(_value(passage.result), (), half))
     yield f"  {'the server returned':<{half}} │ the model received"
     for one, other in zip_longest(lines, right, fillvalue=()):
         text = column_text(one)

@@ -139,7 +139,7 @@ def _request(model: ModelRequest) -> Iterator[str]:
     if model.thinking:
         yield f"  thinking: {model.thinking}"
     for part in model.system:
-        yield f"  system  {part.source.pointer}  {describe(part)}"
+        yield f"  system  {part.source.pointer}  {part_line(part)}"
     for message in model.messages:
         yield from _message(message)
 
@@ -158,12 +158,12 @@ def _response(model: ModelResponse) -> Iterator[str]:
 def _message(message: Message) -> Iterator[str]:
     yield f"  {message.role}  {message.pointer}"
     for part in message.parts:
-        yield f"    {message.absolute(part)}  {describe(part)}"
+        yield f"    {message.absolute(part)}  {part_line(part)}"
         if isinstance(part, ToolResultIR):
-            yield from (f"      {message.absolute(inner)}  {describe(inner)}" for inner in part.content)
+            yield from (f"      {message.absolute(inner)}  {part_line(inner)}" for inner in part.content)
 
 
-def describe(part: Part) -> str:
+def part_line(part: Part) -> str:
     """One line about a part."""
     match part:
         case Text():
@@ -203,7 +203,7 @@ def reasoning(detail: Detail) -> Iterator[str]:
         yield from (f"  {column_text(each)}" for each in reasoning_lines.entry_body(entry, WIDTH))
     for ref in detail.ledger.came_in:
         message = detail.decoded.messages(ref.side)[ref.message]
-        yield f"  in this response  {message.absolute(message.parts[ref.part])}  {describe(message.parts[ref.part])}"
+        yield f"  in this response  {message.absolute(message.parts[ref.part])}  {part_line(message.parts[ref.part])}"
     if not detail.ledger.entries and not detail.ledger.came_in:
         yield "  no reasoning was received, and none is required"
 

@@ -162,7 +162,7 @@ def _parts(items: Sequence[_Flat | None], whole: _Flat | None) -> int:
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 
 
-def text_of(item: JsonValue) -> str | None:
+def item_text(item: JsonValue) -> str | None:
     """Text of an item that is a string or a text block; None for other items."""
     if isinstance(item, str):
         return item
@@ -172,7 +172,7 @@ def text_of(item: JsonValue) -> str | None:
 
 
 def _flat(item: JsonValue, key: Key) -> _Flat | None:
-    text = text_of(item)
+    text = item_text(item)
     if text is not None:
         return _Flat("text", (text,))
     if not isinstance(item, dict) or not isinstance(item.get("role"), str):
@@ -184,7 +184,7 @@ def _flat(item: JsonValue, key: Key) -> _Flat | None:
         if name not in ("content", "parts", "tool_calls"):
             return None
         for inner in value if isinstance(value, list) else [value]:
-            text = text_of(inner)
+            text = item_text(inner)
             pieces.append(text if text is not None else f"\0{key(inner)}")
     return _Flat(str(item["role"]), tuple(pieces))
 
@@ -260,7 +260,7 @@ def _beginning(item: JsonValue, key: Key) -> str:
 
 def _first_text(item: JsonValue) -> str:
     for _ in range(4):
-        text = text_of(item)
+        text = item_text(item)
         if text is not None:
             return text
         if isinstance(item, dict):

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
-from workbench.diff.damage._lists import ItemGroup, group_items, text_of
+from workbench.diff.damage._lists import ItemGroup, group_items, item_text
 from workbench.diff.damage._texts import is_joined, same_json, scalar_change, text_change, value_words
 from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
@@ -178,7 +178,7 @@ class _ValueWalk:
         return _is_distinctive(value) or bool(_words(old) & _words(new))
 
     def _drop(self, was: str, at: str, value: JsonValue) -> None:
-        kind = DamageKind.EMPTY_DROPPED if value in NOTHING or text_of(value) == "" else DamageKind.FIELD_DROPPED
+        kind = DamageKind.EMPTY_DROPPED if value in NOTHING or item_text(value) == "" else DamageKind.FIELD_DROPPED
         self._add(kind, was=was, at=at, before=value, is_same_meaning=value is None)
 
     def _add_field(self, was: str, at: str, value: JsonValue) -> None:
@@ -212,7 +212,7 @@ class _ValueWalk:
         items, one, is_list_now = (b, a, True) if isinstance(b, list) else (a, b, False)
         add = partial(self._add, was=was, at=at, before=a, after=b)
         how = f"{value_words(a)} became {value_words(b)}"
-        texts = [text_of(item) for item in items]
+        texts = [item_text(item) for item in items]
         if len(items) == 1 and self._prints.key(items[0]) == self._prints.key(one):
             add(DamageKind.CONTENT_SHAPE, words=how, is_same_meaning=True)
         elif isinstance(one, str) and items and all(text is not None for text in texts):
@@ -281,7 +281,7 @@ def _merge_texts(value_changes: list[ValueChange]) -> list[ValueChange]:
 def _sole_text(value: JsonValue) -> str:
     """Text of a message or block with nothing else in it; empty otherwise."""
     inner = value.get("content") if isinstance(value, dict) and "role" in value else value
-    texts = [text_of(item) for item in (inner if isinstance(inner, list) else [inner])]
+    texts = [item_text(item) for item in (inner if isinstance(inner, list) else [inner])]
     return "".join(text for text in texts if text is not None) if None not in texts else ""
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.wire import Body, Exchange, HttpRequest, dumps, loads
+from workbench.wire import Body, Exchange, HttpRequest, dumps, loads, split_pointer
 
 
 class PartNode(NamedTuple):
@@ -92,14 +92,9 @@ class HealthyRequest:
         )
 
 
-def split(pointer: str) -> list[str]:
-    """Steps of a pointer."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-
-
 def get(body: Any, pointer: str) -> Any:
     """Value at a pointer. Raises LookupError."""
-    for step in split(pointer):
+    for step in split_pointer(pointer) or ():
         body = body[int(step)] if isinstance(body, list) else body[step]
     return body
 
@@ -123,7 +118,7 @@ def insert(body: Any, pointer: str, value: Any) -> None:
 
 
 def _holder(body: Any, pointer: str) -> tuple[Any, Any]:
-    *above, last = split(pointer)
+    *above, last = split_pointer(pointer) or [""]
     for step in above:
         body = body[int(step)] if isinstance(body, list) else body[step]
     return body, int(last) if isinstance(body, list) else last

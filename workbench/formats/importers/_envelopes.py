@@ -47,7 +47,7 @@ from workbench.formats.importers._values import (
     first,
     is_base64,
     number_of,
-    text_of,
+    text_within,
 )
 from workbench.ir import NOTHING, JsonValue
 from workbench.named_tuple import NamedTuple
@@ -95,8 +95,8 @@ def is_request(value: JsonValue) -> bool:
     if not isinstance(value, dict):
         return False
     found = fields(value)
-    has_target = bool(text_of(first(found, (*URL, *PATH, *ORIGIN))))
-    if _METHOD.fullmatch(text_of(first(found, METHOD))) and has_target:
+    has_target = bool(text_within(first(found, (*URL, *PATH, *ORIGIN))))
+    if _METHOD.fullmatch(text_within(first(found, METHOD))) and has_target:
         return True
     body = first(found, BODY)
     if has_target and (isinstance(body, dict) or (isinstance(body, str) and body.lstrip().startswith("{"))):
@@ -127,7 +127,7 @@ def request_side(members: Mapping[str, JsonValue]) -> MessageSide:
     """Read a request. Raises LocalProtocolError for a body that JSON cannot express."""
     found = fields(members)
     headers = headers_of(first(found, HEADERS))
-    method = text_of(first(found, METHOD)) or "POST"
+    method = text_within(first(found, METHOD)) or "POST"
     body = _body(found, headers, is_answer=False).body
     elsewhere = first(found, ELSEWHERE) if not body.raw else None
     request = HttpRequest(header_text(method).upper(), _url(found), headers, body)
@@ -194,11 +194,11 @@ def _status(found: Mapping[str, JsonValue]) -> int | None:
 
 def _url(found: Mapping[str, JsonValue]) -> str:
     """An absolute URL if the host is known, else a path; a separate query is appended."""
-    url = text_of(first(found, URL))
-    path = text_of(first(found, PATH))
+    url = text_within(first(found, URL))
+    path = text_within(first(found, PATH))
     if not url:
-        origin = text_of(first(found, ORIGIN))
-        scheme = text_of(found.get("scheme")) or "https"
+        origin = text_within(first(found, ORIGIN))
+        scheme = text_within(found.get("scheme")) or "https"
         if origin and "://" not in origin:
             origin = f"{scheme}://{origin}"
         url = origin.rstrip("/") + path if path.startswith("/") or not origin else f"{origin.rstrip('/')}/{path}"
@@ -270,7 +270,7 @@ def _failure(failure: JsonValue) -> tuple[Body, int | None]:
         found = _STATUS_IN_TEXT.search(message_text)
         return Body(dumps({"error": {"message": message_text}}), is_raw=False), int(found[1]) if found else None
     found_fields = fields(failure)
-    message = text_of(first(found_fields, ("message", "errormessage", "detail")))
+    message = text_within(first(found_fields, ("message", "errormessage", "detail")))
     status_match = _STATUS_IN_TEXT.search(message)
     status = (
         _status(found_fields) or error_status({"error": failure}) or (int(status_match[1]) if status_match else None)
@@ -282,6 +282,6 @@ def _failure(failure: JsonValue) -> tuple[Body, int | None]:
     if isinstance(inner, str) and inner:
         return Body(text_bytes(inner), is_raw=False), status
     if "message" not in failure and message:  # a logger's own names for the error's fields
-        kind = text_of(first(found_fields, ("errortype", "errorclass", "type")))
+        kind = text_within(first(found_fields, ("errortype", "errorclass", "type")))
         failure = {"message": message, **({"type": kind} if kind else {})}
     return Body(dumps({"error": failure}), is_raw=False), status

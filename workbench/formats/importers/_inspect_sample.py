@@ -12,7 +12,7 @@ from workbench import protocols
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._transcript import SharedHistory, answer_of, extend_history, reasoning
-from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
+from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text, token_count
 from workbench.ir import JsonValue, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.wire import dumps
 
@@ -228,7 +228,7 @@ def answer_in(output: dict[str, JsonValue], protocol: str) -> ModelResponse | No
 
 def _usage(counts: dict[str, JsonValue]) -> Usage | None:
     names = ("input_tokens", "output_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "reasoning_tokens")
-    return Usage(*(count(counts.get(n)) for n in names)) if counts else None  # type: ignore[arg-type]
+    return Usage(*(token_count(counts.get(n)) for n in names)) if counts else None  # type: ignore[arg-type]
 
 
 def tools_of(tools: JsonValue) -> tuple[ToolDef, ...]:

@@ -18,7 +18,7 @@ from workbench import protocols
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage, Line
 from workbench.formats.importers._transcript import SharedHistory, extend_history, protocol_of_api, reasoning
-from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
+from workbench.formats.importers._values import content_parts, mapping, mappings, rest, text, token_count
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import loads
@@ -361,6 +361,6 @@ def _command(message: dict[str, JsonValue]) -> str:
 
 def _usage(value: dict[str, JsonValue]) -> Usage | None:
     input_tokens, output_tokens, cache_reads, cache_writes = (
-        count(value.get(key)) for key in ("input", "output", "cacheRead", "cacheWrite")
+        token_count(value.get(key)) for key in ("input", "output", "cacheRead", "cacheWrite")
     )
     return Usage(input_tokens, output_tokens, cache_reads, cache_writes, raw=value) if value else None

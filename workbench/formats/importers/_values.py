@@ -31,7 +31,7 @@ def mappings(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
     return (entry for entry in as_list(value) if isinstance(entry, dict))
 
 
-def count(value: JsonValue) -> int | None:
+def token_count(value: JsonValue) -> int | None:
     """A token count; None for other values."""
     return int(value) if isinstance(value, int | float) and type(value) is not bool and 0 <= value < 2**53 else None
 
@@ -165,7 +165,7 @@ def is_base64(members: Mapping[str, JsonValue]) -> bool:
     return isinstance(encoding, str) and encoding.lower() == "base64"
 
 
-def text_of(value: JsonValue) -> str:
+def text_within(value: JsonValue) -> str:
     """A text: the value, the only item of a list, or the value of a matcher; empty otherwise."""
     for _ in range(_DEEPEST):
         if isinstance(value, list) and len(value) == 1:

@@ -17,7 +17,7 @@ from workbench.formats.importers._transcript import (
     reasoning,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
+from workbench.formats.importers._values import content_parts, mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue, Message, Part, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.wire import Exchange, State, loads
 
@@ -151,7 +151,7 @@ def _usage(step: dict[str, JsonValue]) -> Usage | None:
     """Token counts; prompt tokens include cached ones."""
     metrics = mapping(step.get("metrics"))
     prompt_tokens, output_tokens, cached = (
-        count(metrics.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens")
+        token_count(metrics.get(k)) for k in ("prompt_tokens", "completion_tokens", "cached_tokens")
     )
     if prompt_tokens is None and output_tokens is None:
         return None

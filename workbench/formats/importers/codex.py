@@ -20,7 +20,7 @@ from workbench.formats.importers._transcript import (
     extend_history,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import count, mapping, mappings, rest, text
+from workbench.formats.importers._values import mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import Exchange, State, dumps
@@ -121,7 +121,7 @@ def _aborted_turn(turn: TranscriptTurn) -> TranscriptTurn:
 
 def _usage(usage: dict[str, JsonValue]) -> JsonValue:
     """Token counts under the API's names; the client's are flat."""
-    flat = {key: count(value) for key, value in usage.items()}
+    flat = {key: token_count(value) for key, value in usage.items()}
     counts: dict[str, JsonValue] = {
         key: flat[key] for key in ("input_tokens", "output_tokens", "total_tokens") if flat.get(key) is not None
     }

@@ -19,7 +19,7 @@ from workbench.formats.importers._transcript import (
     extend_history,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import as_list, count, mapping, mappings, rest, text
+from workbench.formats.importers._values import as_list, mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue
 from workbench.wire import State, dumps, loads
 
@@ -218,5 +218,5 @@ def unsent_fields(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def usage_metadata(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Token counts under the API's names."""
     tokens = mapping(message.get("tokens"))
-    counts = {name: count(tokens.get(key)) for key, name in _COUNTS.items()}
+    counts = {name: token_count(tokens.get(key)) for key, name in _COUNTS.items()}
     return {name: number for name, number in counts.items() if number is not None}

@@ -22,7 +22,7 @@ from workbench.formats.importers._transcript import (
     reasoning,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import count, mapping, mappings, rest, text
+from workbench.formats.importers._values import mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import State, loads
@@ -224,7 +224,7 @@ def _answered_turn(
 
 def _created_at(info: dict[str, JsonValue]) -> float | None:
     """Creation time in seconds; the file has milliseconds since the epoch."""
-    time = count(mapping(info.get("time")).get("created"))
+    time = token_count(mapping(info.get("time")).get("created"))
     return None if time is None else epoch(time / 1000)
 
 
@@ -232,6 +232,12 @@ def _usage(tokens: dict[str, JsonValue]) -> Usage | None:
     if not tokens:
         return None
     cache = mapping(tokens.get("cache"))
-    reasoning, output_tokens = count(tokens.get("reasoning")), count(tokens.get("output"))
+    reasoning, output_tokens = token_count(tokens.get("reasoning")), token_count(tokens.get("output"))
     whole = None if output_tokens is None else output_tokens + (reasoning or 0)
-    return Usage(count(tokens.get("input")), whole, count(cache.get("read")), count(cache.get("write")), reasoning)
+    return Usage(
+        token_count(tokens.get("input")),
+        whole,
+        token_count(cache.get("read")),
+        token_count(cache.get("write")),
+        reasoning,
+    )

@@ -32,7 +32,7 @@ from workbench.formats.importers._transcript import (
     reasoning,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
+from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text, token_count
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
@@ -452,13 +452,15 @@ def _answer(attributes: Attributes, talk: Talk, protocol: str, model: str) -> Mo
 
 def _usage(attributes: Attributes) -> Usage | None:
     """Token counts; input includes cache reads, by the conventions."""
-    input_tokens = count(
+    input_tokens = token_count(
         first(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
     )
-    output_tokens = count(
+    output_tokens = token_count(
         first(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
     )
-    read = count(first(attributes, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"))
+    read = token_count(
+        first(attributes, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read")
+    )
     if input_tokens is None and output_tokens is None:
         return None
     return Usage(None if input_tokens is None else max(input_tokens - (read or 0), 0), output_tokens, read)

@@ -20,7 +20,7 @@ from workbench.formats.importers._transcript import (
     extend_history,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import count, mapping, mappings, rest, text
+from workbench.formats.importers._values import mapping, mappings, rest, text, token_count
 from workbench.ir import (
     Carrier,
     JsonValue,
@@ -249,6 +249,6 @@ def usage_of(metadata: dict[str, JsonValue]) -> Usage | None:
     if not metadata:
         return None
     names = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", "thoughtsTokenCount")
-    prompt_tokens, output_tokens, cached, reasoning_tokens = (count(metadata.get(n)) for n in names)
+    prompt_tokens, output_tokens, cached, reasoning_tokens = (token_count(metadata.get(n)) for n in names)
     fresh = None if prompt_tokens is None else max(prompt_tokens - (cached or 0), 0)
     return Usage(fresh, output_tokens, cached, None, reasoning_tokens, raw=metadata)

@@ -22,7 +22,15 @@ from workbench.probes.profiles.store import ProfileStore
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import choosing
-    from workbench.probes.profiles.choosing import DueProbe, ProfileChoice, choose, earlier, light, of_request, within
+    from workbench.probes.profiles.choosing import (
+        DueProbe,
+        ProfileChoice,
+        choose,
+        earlier,
+        light,
+        profile_of_request,
+        within,
+    )
     from workbench.probes.profiles.conservative import fall
     from workbench.probes.profiles.corrections import (
         KINDS,
@@ -82,7 +90,7 @@ __all__ = [
     "light",
     "models",
     "of_measurement",
-    "of_request",
+    "profile_of_request",
     "protocol_of",
     "save_evidence",
     "save_profile",

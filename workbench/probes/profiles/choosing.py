@@ -166,7 +166,7 @@ def choose(
     return ProfileChoice(profile, decided, stale(profile, now) if profile else ())
 
 
-def of_request(
+def profile_of_request(
     profiles: Iterable[CapabilityProfile], target: Target, decoded: DecodedExchange, model: str = "", protocol: str = ""
 ) -> CapabilityProfile | None:
     """The profile for exactly the target, model and protocol of a request; None if none was measured.

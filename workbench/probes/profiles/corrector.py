@@ -37,7 +37,7 @@ from workbench.probes.profiles.corrections import (
     Correction,
     value_of,
 )
-from workbench.probes.profiles.gating import Risk, of_request
+from workbench.probes.profiles.gating import Risk, risks_of_request
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
 from workbench.send import NoteKind, Outgoing, SendNote, Target, with_stream
@@ -158,7 +158,7 @@ def _closed_tools(loop: ConversationLoop, corrections: Sequence[Correction]) -> 
     request = loop.decoded_exchange.request
     if user_risks is None or request is None:
         return {}
-    found = of_request(request.tools, user_risks)
+    found = risks_of_request(request.tools, user_risks)
     return {t.name: f"only read-only tools are enabled ({t.why})" for t in found if t.risk is not Risk.READ_ONLY}
 
 
@@ -263,7 +263,7 @@ def _repair(corrected_request: _CorrectedRequest, rules: Collection[str], label:
 
 def _read_only(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
     subject = corrected_request.subject
-    found = of_request(subject.request.tools, value)
+    found = risks_of_request(subject.request.tools, value)
     variant = remove_tools(subject, {tool.name for tool in found if tool.risk is not Risk.READ_ONLY})
     return variant.request or corrected_request.http, variant.title
 

@@ -84,7 +84,7 @@ def tool_risk(tool: RatedTool) -> ToolRisk:
     return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that the tool is harmless")
 
 
-def of_request(tools: Iterable[ToolDef], risks: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
+def risks_of_request(tools: Iterable[ToolDef], risks: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
     """Risks of the tools that a request declares.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols.bedrock_converse.request import PROTOCOL, message_nodes, read_message, write_block
 from workbench.protocols.common.error_body import read_answer_body, write_exception
-from workbench.protocols.common.reading import Notes, count
+from workbench.protocols.common.reading import Notes, whole_number
 from workbench.wire import aws_message, dumps
 
 STOPS: Mapping[str, str] = {
@@ -79,10 +79,10 @@ def _usage(value: JsonValue) -> Usage | None:
     if not isinstance(value, dict) or not value:
         return None
     return Usage(
-        input=count(value.get("inputTokens")),
-        output=count(value.get("outputTokens")),
-        cache_read=count(value.get("cacheReadInputTokens")),
-        cache_write=count(value.get("cacheWriteInputTokens")),
+        input=whole_number(value.get("inputTokens")),
+        output=whole_number(value.get("outputTokens")),
+        cache_read=whole_number(value.get("cacheReadInputTokens")),
+        cache_write=whole_number(value.get("cacheWriteInputTokens")),
         raw=value,
     )
 

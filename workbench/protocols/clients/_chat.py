@@ -114,7 +114,7 @@ def function_of(call: Delta) -> Delta | None:
     return found if isinstance(found, dict) else None
 
 
-def text_of(of: Delta | None, key: str) -> str:
+def string_at(of: Delta | None, key: str) -> str:
     """A string of an object; "" where it is missing or no string."""
     found = of.get(key) if of else None
     return found if isinstance(found, str) else ""

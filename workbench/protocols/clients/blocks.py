@@ -24,7 +24,7 @@ _DELTAS = {
 """Type of a delta → type of the block that takes it, and its key."""
 
 
-def begin(block: JsonValue, event: int) -> PartBuffer:
+def part_of_block(block: JsonValue, event: int) -> PartBuffer:
     """A part from the start of its block."""
     value = block if isinstance(block, dict) else {}
     kind = str(value.get("type"))
@@ -71,7 +71,7 @@ class _IndexedBlocks:
         elif kind == "content_block_start":
             if not self.has_list:
                 raise Stop("TypeError", "message_start has no 'content' list to add blocks to")
-            self.blocks.append(begin(value.get("content_block"), event))
+            self.blocks.append(part_of_block(value.get("content_block"), event))
         elif kind == "content_block_delta":
             delta = value.get("delta")
             self.delta(value.get("index"), delta if isinstance(delta, dict) else {}, event)
@@ -86,7 +86,7 @@ class _IndexedBlocks:
         message = value.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         self.has_list = isinstance(content, list)
-        self.blocks += [begin(block, event) for block in (content if isinstance(content, list) else ())]
+        self.blocks += [part_of_block(block, event) for block in (content if isinstance(content, list) else ())]
 
     def delta(self, index: JsonValue, delta: dict[str, JsonValue], event: int) -> None:
         """A delta for the block at an index."""
@@ -267,7 +267,7 @@ class VercelAnthropic:
         self.is_started = True
 
     def _begin(self, value: dict[str, JsonValue], event: int) -> None:
-        part = begin(value.get("content_block"), event)
+        part = part_of_block(value.get("content_block"), event)
         if part.kind in (TEXT, REASONING):
             part.strings.pop("text", None)  # what the start holds is not looked at
             self.parts.append(part)
@@ -314,7 +314,7 @@ class JoinedBlocks:
         value = chunk.value if isinstance(chunk.value, dict) else {}
         delta = value.get("delta")
         if value.get("type") == "content_block_start":
-            self.blocks.append(begin(value.get("content_block"), chunk.event))
+            self.blocks.append(part_of_block(value.get("content_block"), chunk.event))
         elif isinstance(delta, dict) and self.blocks and isinstance(delta.get(_key_of(delta)), str):
             grow(self.blocks[-1], delta, chunk.event)
         return False

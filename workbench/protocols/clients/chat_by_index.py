@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import count
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients._chat import ChatPolicy, Delta, HeldChoice, calls_of, function_of, new_call, text_of
+from workbench.protocols.clients._chat import ChatPolicy, Delta, HeldChoice, calls_of, function_of, new_call, string_at
 from workbench.protocols.clients.buffers import MADE_UP, NAIVE, PartBuffer, Stop
 
 
@@ -51,11 +51,11 @@ class OpenAINode(_ByIndex):
             return
         part, _ = self.at(choice, call["index"])
         function = function_of(call)
-        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+        for field, value in (("id", string_at(call, "id")), ("name", string_at(function, "name"))):
             if value:
                 part.put(field, value, event)
-        if text_of(call, "type"):
-            part.put("type", text_of(call, "type"), event)
+        if string_at(call, "type"):
+            part.put("type", string_at(call, "type"), event)
         if function is not None:
             part.strings.setdefault("name", [])
             arguments = function.get("arguments")
@@ -93,7 +93,7 @@ class LiteLLM(_ByIndex):
         if function is None:
             return
         part, _ = self.at(choice, call.get("index", 0))
-        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+        for field, value in (("id", string_at(call, "id")), ("name", string_at(function, "name"))):
             if value:
                 part.put(field, value, event)
         arguments = function.get("arguments")
@@ -133,7 +133,7 @@ class OpenAIAgentsChat(_ByIndex):
         if arguments and not isinstance(arguments, str):
             raise Stop("TypeError", "arguments that are not strings cannot be joined")
         part.add("arguments", arguments or "", event)
-        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+        for field, value in (("id", string_at(call, "id")), ("name", string_at(function, "name"))):
             if value:
                 part.put(field, value, event)
 
@@ -166,8 +166,8 @@ class Llm(_ByIndex):
         part, is_new = self.at(choice, call.get("index"))
         if is_new:
             for field, of in (("id", call), ("name", function)):
-                if text_of(of, field):
-                    part.put(field, text_of(of, field), event)
+                if string_at(of, field):
+                    part.put(field, string_at(of, field), event)
         arguments = function.get("arguments")
         if arguments and not isinstance(arguments, str):
             raise Stop("TypeError", "arguments that are not strings cannot be joined")
@@ -203,8 +203,8 @@ class JoinedByPosition(ChatPolicy):
             new_call(choice)
         part, function = choice.calls[position], function_of(call)
         for field, of in (("id", call), ("name", function), ("arguments", function)):
-            if text_of(of, field):
-                part.add(field, text_of(of, field), event)
+            if string_at(of, field):
+                part.add(field, string_at(of, field), event)
 
 
 POLICIES: Sequence[type[ChatPolicy]] = (OpenAINode, LiteLLM, OpenAIAgentsChat, Llm, JoinedByPosition)

@@ -14,7 +14,7 @@ from workbench.protocols.clients._chat import (
     choices_of,
     function_of,
     new_call,
-    text_of,
+    string_at,
 )
 from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
 
@@ -177,16 +177,16 @@ class LangChain(ChatPolicy):
         if part is None:
             part = new_call(choice)
             part.name = str(call.get("index"))
-        if text_of(call, "id") and text_of(call, "id") != part.text("id"):
-            part.add("id", text_of(call, "id"), event)
+        if string_at(call, "id") and string_at(call, "id") != part.text("id"):
+            part.add("id", string_at(call, "id"), event)
         for field in ("name", "arguments"):
-            if text_of(function, field):
-                part.add(field, text_of(function, field), event)
+            if string_at(function, field):
+                part.add(field, string_at(function, field), event)
 
     def _match(self, choice: HeldChoice, call: Delta) -> PartBuffer | None:
         if type(call.get("index")) is not int:
             return None
-        wanted = text_of(call, "id")
+        wanted = string_at(call, "id")
         return next(
             (
                 part
@@ -222,8 +222,8 @@ class PydanticAI(ChatPolicy):
             part.name = str(index)
         if isinstance(name, str):
             part.add("name", name, event)
-        if text_of(call, "id"):
-            part.put("id", text_of(call, "id"), event)
+        if string_at(call, "id"):
+            part.put("id", string_at(call, "id"), event)
         if isinstance(arguments, dict):
             if part.text("arguments"):
                 raise Stop("UnexpectedModelBehavior", "arguments are an object, but an earlier delta sent text")

@@ -14,7 +14,7 @@ from workbench.protocols.clients._chat import (
     calls_of,
     function_of,
     new_call,
-    text_of,
+    string_at,
 )
 from workbench.protocols.clients.buffers import MADE_UP, DataBlock, PartBuffer, Stop
 
@@ -110,20 +110,20 @@ class VercelCompatible(ChatPolicy):
             return
         state.take_text(delta, event)
         name = next((n for n in REASONINGS if delta.get(n) is not None), REASONINGS[0])
-        if text_of(delta, name):
+        if string_at(delta, name):
             state.reasoning[name].add("text", delta[name], event)
         for call in calls_of(delta):
             self.call(state, call, event)
 
     def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         index = call.get("index")
-        pieces = [(event, text_of(function_of(call), "arguments"))]
+        pieces = [(event, string_at(function_of(call), "arguments"))]
         name = (function_of(call) or {}).get("name")
         if index is None or index in self.forwarded:
-            self._track(choice, text_of(call, "id"), index, name, pieces)
+            self._track(choice, string_at(call, "id"), index, name, pieces)
             return
         waiting = self.waiting.setdefault(index, _Waiting())
-        waiting.id = waiting.id or text_of(call, "id")
+        waiting.id = waiting.id or string_at(call, "id")
         waiting.pieces += pieces
         if name is not None:
             del self.waiting[index]

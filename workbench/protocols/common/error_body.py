@@ -39,6 +39,11 @@ def read_error_text(body: bytes) -> ApiError:
     return ApiError(title.group(1).strip() if title else text, raw=text)
 
 
+def error_under_key(body: Mapping[str, JsonValue]) -> ApiError:
+    """The error in a body or chunk that has the key ``error``, together with any other keys."""
+    return read_error({"error": body.get("error")}) or verbatim(body.get("error"))
+
+
 def verbatim(value: JsonValue) -> ApiError:
     """A body that is an error and has no known shape."""
     return ApiError(value if isinstance(value, str) else dumps(value).decode("utf-8", "replace"), raw=value)

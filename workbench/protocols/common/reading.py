@@ -186,14 +186,19 @@ def _fields(pairs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return dict(pairs)
 
 
-def count(value: JsonValue) -> int | None:
+def string_or_none(value: JsonValue) -> str | None:
+    """A string, or None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def whole_number(value: JsonValue) -> int | None:
     """A whole number; None for anything else."""
     return value if type(value) is int else None
 
 
 def count_at(holder: JsonValue, key: str) -> int | None:
     """The same of a key, where there is an object that has it."""
-    return count(holder.get(key)) if isinstance(holder, dict) else None
+    return whole_number(holder.get(key)) if isinstance(holder, dict) else None
 
 
 def nested_usage(

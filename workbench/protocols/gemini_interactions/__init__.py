@@ -17,6 +17,7 @@ from workbench.protocols import (
     ToolCapabilities,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
+from workbench.protocols.common.reading import string_or_none
 from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini_interactions.request import (
     KEY,
@@ -30,7 +31,7 @@ from workbench.protocols.gemini_interactions.request import (
     request_nodes,
     response_nodes,
 )
-from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response, text_of
+from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response
 from workbench.protocols.gemini_interactions.step import is_content, is_step
 
 (StepStreamDecoder,) = late("workbench.protocols.gemini_interactions.stream", "StepStreamDecoder")
@@ -126,7 +127,7 @@ class GeminiInteractions(CodecAdapter):
             return 0.0
         entries = value.get(KEY)
         if isinstance(entries, list) and any(map(is_step, entries)) and not any(key in value for key in _FOREIGN):
-            kinds = {text_of(step.get("type")) for step in entries if isinstance(step, dict)}
+            kinds = {string_or_none(step.get("type")) for step in entries if isinstance(step, dict)}
             return 0.98 if kinds & {"user_input", "model_output", "thought", "function_result"} else 0.6
         if any(key in value for key in _HINTS):
             return 0.97
@@ -142,7 +143,7 @@ class GeminiInteractions(CodecAdapter):
         if value.get("object") == "interaction":
             return 0.98
         steps = next((value[key] for key in LISTS if isinstance(value.get(key), list)), None)
-        if steps is None or text_of(value.get("status")) not in STATUSES:
+        if steps is None or string_or_none(value.get("status")) not in STATUSES:
             return 0.0
         return 0.97 if steps and all(is_step(step) or is_content(step) for step in steps) else 0.6
 

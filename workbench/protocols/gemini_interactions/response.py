@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Notes, count_at
+from workbench.protocols.common.reading import Notes, count_at, string_or_none
 from workbench.protocols.gemini_interactions.request import PROTOCOL
 from workbench.protocols.gemini_interactions.step import read_output
 from workbench.wire import type_words
@@ -68,12 +68,12 @@ def list_of(body: Mapping[str, JsonValue]) -> str:
 
 def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
     """An answer: its steps and the keys next to them."""
-    status = text_of(body.get("status"))
+    status = string_or_none(body.get("status"))
     rest = {k: v for k, v in body.items() if k not in _IR_KEYS or not _is_held(k, v)}
     return ModelResponse(
         PROTOCOL,
-        id=text_of(body.get("id")),
-        model=text_of(body.get("model")),
+        id=string_or_none(body.get("id")),
+        model=string_or_none(body.get("model")),
         messages=messages,
         finish_reason=status,
         stop=_stop(status, messages),
@@ -104,11 +104,6 @@ def error_of(body: Mapping[str, JsonValue], messages: Iterable[Message] = ()) ->
     if body.get("status") == "failed":
         found += (message.extra.get("error") for message in messages)
     return next((read_error({"error": value}) for value in found if value), None)
-
-
-def text_of(value: JsonValue) -> str | None:
-    """A string, or None for anything else."""
-    return value if isinstance(value, str) else None
 
 
 def read_usage(value: JsonValue) -> Usage | None:

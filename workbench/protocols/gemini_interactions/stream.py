@@ -17,9 +17,10 @@ from workbench.ir import MILD, Anomaly, JsonValue, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
+from workbench.protocols.common.reading import string_or_none
 from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.stream_parts import WholeValue, order
-from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
+from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedStep, StreamedStepString, proofs
 from workbench.wire import SseEvent, type_words
@@ -166,7 +167,7 @@ class StepStreamDecoder:
 
     def _status_update(self, value: Value, number: int) -> None:
         self.mentions.append(number)
-        status = text_of(value.get("status"))
+        status = string_or_none(value.get("status"))
         if isinstance(value.get("usage"), dict):
             self._usage = value["usage"]
         if status is not None and status not in UNFINISHED:

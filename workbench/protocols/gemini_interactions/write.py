@@ -27,7 +27,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common.changes import LeafChange
 from workbench.protocols.common.codec import edit_stream
-from workbench.protocols.families.items.stream_parts import look, order
+from workbench.protocols.families.items.stream_parts import order, value_or_missing
 from workbench.protocols.gemini_interactions.request import (
     KEY,
     PREVIOUS,
@@ -283,7 +283,7 @@ def _places(pointer: str, old: JsonValue, decoder: StepStreamDecoder) -> Iterato
     _, first, *rest = pointer.split("/")
     if first != decoder.key or not rest:
         for value, event in decoder.interactions:
-            found = look(value, pointer)
+            found = value_or_missing(value, pointer)
             if type(found) is type(old) and found == old:
                 yield (Segment(event, f"/interaction{pointer}"),)
         if pointer == "/id":

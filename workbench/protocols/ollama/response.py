@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import BlockReader, Notes, count
+from workbench.protocols.common.reading import BlockReader, Notes, whole_number
 from workbench.protocols.ollama.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.protocols.ollama.request import PROTOCOL
 from workbench.provenance import escape
@@ -96,7 +96,7 @@ def read_usage(body: Mapping[str, JsonValue]) -> Usage | None:
     raw = {k: body[k] for k in (*COUNTS, *DURATIONS) if k in body}
     if not raw:
         return None
-    return Usage(input=count(raw.get("prompt_eval_count")), output=count(raw.get("eval_count")), raw=raw)
+    return Usage(input=whole_number(raw.get("prompt_eval_count")), output=whole_number(raw.get("eval_count")), raw=raw)
 
 
 def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:

@@ -23,7 +23,7 @@ from workbench.protocols.common.socket_dialogue import (
     error_of,
     unknown_event,
 )
-from workbench.protocols.openai_realtime.session_members import merge
+from workbench.protocols.openai_realtime.session_members import updated_session
 from workbench.protocols.openai_realtime.socket import BETA
 from workbench.wire import loads
 
@@ -112,7 +112,7 @@ class RealtimeDialogue:
         if session["type"] != "realtime":
             text = "Passing a transcription session update event to a realtime session is not allowed."
             return self._error(error_of(text, "invalid_parameter", "session.type"), value)
-        whole = merge(self._session, session)
+        whole = updated_session(self._session, session)
         return Reaction(draft=self._draft(whole, self._items), accept=lambda: self._accept_session(whole))
 
     def _accept_session(self, whole: Value) -> tuple[Value, ...]:

@@ -25,10 +25,9 @@ from workbench.ir import (
 )
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, count_at, nested_usage
+from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, count_at, nested_usage, string_or_none
 from workbench.protocols.families.items.item import Reader, read_item, read_output
 from workbench.protocols.families.items.request import read_items_request
-from workbench.protocols.families.items.response import text_of
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_realtime.declaration import PROTOCOL
 
@@ -111,7 +110,7 @@ def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fie
     reason = _finish_reason(body)
     return ModelResponse(
         PROTOCOL,
-        id=text_of(body.get("id")),
+        id=string_or_none(body.get("id")),
         messages=messages,
         finish_reason=reason,
         stop=_stop(body, reason, messages),
@@ -125,8 +124,8 @@ def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fie
 def _finish_reason(body: Mapping[str, JsonValue]) -> str | None:
     """Why a response ended, where it says so; else its status."""
     details = body.get("status_details")
-    reason = text_of(details.get("reason")) if isinstance(details, dict) else None
-    return text_of(body.get("status")) if reason is None else reason
+    reason = string_or_none(details.get("reason")) if isinstance(details, dict) else None
+    return string_or_none(body.get("status")) if reason is None else reason
 
 
 def _stop(body: Mapping[str, JsonValue], reason: str | None, messages: Iterable[Message]) -> str | None:

@@ -89,7 +89,7 @@ def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting
         updates: it, and those sent behind it; a server may confirm all of them with the state behind the last one.
     """
     table = repeated_settings(_PROTOCOL)
-    first, *later = accumulate(islice(updates, LATER), merge)
+    first, *later = accumulate(islice(updates, LATER), updated_session)
     found = tuple(table.losses(first, session))
     for whole in later if found else ():
         remaining = {lost.place for lost in table.losses(whole, session)}
@@ -119,18 +119,18 @@ LATER = 8
 """Updates in a row that a server may confirm with one state."""
 
 
-def merge(session: Value, update: Value) -> Value:
+def updated_session(session: Value, update: Value) -> Value:
     """A session with the members that an update has; objects in it are merged, lists replaced."""
     merged = dict(session)
     for key, value in update.items():
         before = merged.get(key)
-        merged[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        merged[key] = updated_session(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return merged
 
 
 def settings_of(session: Value, response: Value) -> Value:
     """The parameters of a response: those of the session, but for what the request itself states."""
-    whole = merge(_without(session, _OWN), _without(response, _OWN))
+    whole = updated_session(_without(session, _OWN), _without(response, _OWN))
     first: Value = {key: whole[key] for key in ("model", "instructions") if key in whole}
     return {**first, **whole}
 

@@ -13,8 +13,8 @@ from workbench.protocols.openai_realtime.session_members import (
     input_format,
     keeps_tools,
     lost_settings,
-    merge,
     tool_names,
+    updated_session,
 )
 from workbench.wire import Exchange
 
@@ -42,7 +42,7 @@ class RealtimeUpdates:
             text = f"message {number + 1} changes the format of the input from {was!r:.60} to {then!r:.60}, though"
             text += " audio was already sent: clients that forget the format of the session send noise from then on"
             self._facts.append(SocketFact("params.conflict", text, (number,), is_harmless=True))
-        self.stated = merge(self.stated, update)
+        self.stated = updated_session(self.stated, update)
         self.stated_in[number] = update
         self._waiting.append((number, tool_names(update)))
 

@@ -25,11 +25,11 @@ from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, H
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
-    merge,
     object_of,
     responds_by_itself,
     settings_of,
     tool_names,
+    updated_session,
     waits_for_silence,
 )
 from workbench.protocols.openai_realtime.session_updates import RealtimeUpdates
@@ -138,7 +138,7 @@ class RealtimeTurns:
             update = object_of(value, "session")
             self._note_late(number, update)
             self._updates.add(number, update, has_audio="input_audio_buffer.append" in self._types)
-            self._session = merge(self._session, update)
+            self._session = updated_session(self._session, update)
             self._session_frames.append(number)
         elif kind == "conversation.item.create":
             item = item_of(number, frame, value, "/item")

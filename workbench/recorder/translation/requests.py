@@ -20,7 +20,7 @@ from workbench.probes.profiles import (
     Correction,
     choose,
     correct_outgoing,
-    of_request,
+    profile_of_request,
     value_of,
 )
 from workbench.protocols import DecodedExchange
@@ -304,7 +304,7 @@ def _is_reported_elsewhere(note: SendNote) -> bool:
 def _corrections(
     decoded: DecodedExchange, upstream: TranslationUpstream, rules: TranslationRules
 ) -> Sequence[Correction]:
-    profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
+    profile = rules.profile or profile_of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
     return choose(profile, rules.now, rules.on, rules.off).decided
 
 

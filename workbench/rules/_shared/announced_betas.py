@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.globs import matches_glob
-from workbench.rules._shared.body_values import values
+from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import BETA, VERSION, RuleContext
 
 _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
@@ -18,7 +18,7 @@ def betas(case: RuleContext) -> Iterator[tuple[str, str]]:
     for value in http.headers.all(BETA) if http else ():
         yield from ((f"/headers/{BETA}", name.strip()) for name in value.split(",") if name.strip())
     for place in _BETA_FIELDS:
-        yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
+        yield from ((at, name) for at, name in values_at(case.decoded, place) if isinstance(name, str))
 
 
 def may_announce(case: RuleContext, glob: str, *, is_told: bool = True) -> bool:

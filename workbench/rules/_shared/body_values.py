@@ -39,7 +39,7 @@ def base(decoded: DecodedExchange) -> str:
     return ENVELOPE if pointer.startswith(ENVELOPE) and _ENVELOPED.match(pointer) else ""
 
 
-def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonValue]]:
+def values_at(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonValue]]:
     """(pointer, value) of everything at a pointer of a contract, in which ``*`` is every element. Null is nothing.
 
     Keys of JSON that is mapped from messages of protocol buffers are found in both of their spellings.
@@ -54,7 +54,7 @@ def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonVa
 def is_there(decoded: DecodedExchange, pointer: str) -> bool:
     """Something is at a pointer of a contract; of the messages nothing is read for that."""
     is_list = pointer in ("/messages", "/contents", "/input")
-    return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
+    return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values_at(decoded, pointer))
 
 
 def params(decoded: DecodedExchange, at: str) -> Mapping[str, JsonValue]:

@@ -14,7 +14,7 @@ from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, text_of
 from workbench.provenance import escape
-from workbench.rules._shared.body_values import values
+from workbench.rules._shared.body_values import values_at
 from workbench.wire import loads, string_slice_span
 
 DEEPEST = 100
@@ -98,7 +98,7 @@ def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
 
 def _segment(decoded: DecodedExchange, part: str) -> tuple[str, JsonValue]:
     """(pointer, value) of the tools or the system text."""
-    return next((found for place in _PLACES[part] for found in values(decoded, place)), (_PLACES[part][0], None))
+    return next((found for place in _PLACES[part] for found in values_at(decoded, place)), (_PLACES[part][0], None))
 
 
 def _value(decoded: DecodedExchange, pointer: str) -> JsonValue:

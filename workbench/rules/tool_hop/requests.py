@@ -112,7 +112,7 @@ _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
 
 
-def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFacts | None) -> Iterator[Finding]:
+def request_findings(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFacts | None) -> Iterator[Finding]:
     """Findings on a request of either side.
 
     Args:

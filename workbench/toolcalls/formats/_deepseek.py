@@ -19,7 +19,7 @@ from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import names_of, read, unknown
+from workbench.toolcalls.json_text import names_of, parse_arguments, unknown
 
 _BARS: Final = "[|｜‖]{1,2}"
 
@@ -148,7 +148,7 @@ class DeepSeekGrammar(PlainGrammar):
         problems = list(head.problems)
         body, is_open = _strip_fence(body) if head.is_fenced else (body.strip(), False)
         problems += ["the code fence is not closed"] if is_open and closer else []
-        value = read(body) if body or closer else None
+        value = parse_arguments(body) if body or closer else None
         problems += value.problems if value else ()
         problems += unknown(head.name, names_of(tools))
         problems += [] if closer else [UNCLOSED]

@@ -12,7 +12,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.toolcalls.json_text import JsonTracker, plain, read, values
+from workbench.toolcalls.json_text import JsonTracker, json_spans, parse_arguments, plain
 from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
@@ -83,7 +83,7 @@ def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: boo
         return JsonCall(name, {}, "", id_, ("arguments are missing",)) if name else None
     raw = _member(text, pointer, key, value)
     if key == "arguments" and isinstance(value[key], str):
-        found = read(value[key])  # as the chat protocol has them: text
+        found = parse_arguments(value[key])  # as the chat protocol has them: text
         problems = (*found.problems, IN_STRING) if value[key] else found.problems
         return JsonCall(name, found.value, raw, id_, problems, key)
     found = plain(value[key])
@@ -121,7 +121,7 @@ def _from_broken(text: str, *, is_strict: bool) -> JsonCall | None:
     rest = text[key.end() :].rstrip()
     stop = JsonTracker().find(rest) if rest[:1] == "{" else -1
     if stop > 0:  # whole, whatever follows
-        return JsonCall(head[1], read(rest[:stop]).value, rest[:stop], None, (NO_JSON,), key[1])
+        return JsonCall(head[1], parse_arguments(rest[:stop]).value, rest[:stop], None, (NO_JSON,), key[1])
     return JsonCall(head[1], None, rest, None, (NO_JSON,), key[1])
 
 
@@ -141,7 +141,7 @@ def calls_only(text: str, names: frozenset[str], separators: str = " \t\r\n,;") 
     """
     found = list[LocatedCall]()
     end = 0
-    for start, end in values(text, separators):
+    for start, end in json_spans(text, separators):
         calls = _calls_of(text[start:end])
         if not calls or not all(_is_likely(c, names) for c in calls):
             return []
@@ -157,7 +157,7 @@ def calls_only(text: str, names: frozenset[str], separators: str = " \t\r\n,;") 
 def _places(text: str, count: int) -> list[tuple[int, int]]:
     """Positions of the objects of one value."""
     inside = text.find("[") + 1
-    found = [(inside + a, inside + b) for a, b in values(text[inside:])] if count > 1 else []
+    found = [(inside + a, inside + b) for a, b in json_spans(text[inside:])] if count > 1 else []
     return found if len(found) == count else [(0, len(text))] * count
 
 
@@ -175,7 +175,7 @@ def in_sequence(text: str, value: JsonValue = None) -> list[LocatedCall]:
     fence = _CODE_FENCE.match(text)
     at = fence.end() if fence else 0
     found = list[LocatedCall]()
-    for start, end in values(text[at:], ", \t\r\n;"):
+    for start, end in json_spans(text[at:], ", \t\r\n;"):
         piece = text[at + start : at + end]
         found += (LocatedCall(c, at + start, at + end) for c in _named_calls(piece))
     return found
@@ -222,7 +222,7 @@ def _calls_of(text: str) -> list[JsonCall]:
     try:
         value = jsontext.loads(text)
     except WireError:
-        inside = [text[1:][a:b] for a, b in values(text[1:])] if text.startswith("[") else [text]
+        inside = [text[1:][a:b] for a, b in json_spans(text[1:])] if text.startswith("[") else [text]
         maybe = [from_text(piece, is_strict=True) for piece in inside]
         return [] if None in maybe else [c for c in maybe if c]
     pointer = ""

@@ -22,7 +22,7 @@ from workbench.toolcalls.call_problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
 from workbench.toolcalls.formats._python_literals import call as python_call
-from workbench.toolcalls.json_text import JsonTracker, read
+from workbench.toolcalls.json_text import JsonTracker, parse_arguments
 
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
 """Prefixes that formats without markers may have."""
@@ -199,7 +199,7 @@ def bare_calls(text: str, names: frozenset[str]) -> Iterator[TextCall]:
         if stop < 0 or text[stop:].strip():
             continue
         raw = text[found.end() : stop]
-        arguments = read(raw)
+        arguments = parse_arguments(raw)
         if isinstance(arguments.value, dict):
             line = text.rfind("\n", 0, found.start(1) if found[1] else found.start()) + 1
             start = line + len(text[line:]) - len(text[line:].lstrip())

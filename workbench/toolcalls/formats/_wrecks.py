@@ -24,7 +24,7 @@ from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
 from workbench.toolcalls.formats._unmarked_calls import announces_example, intends_call
 from workbench.toolcalls.formats.cline_xml import HTML
-from workbench.toolcalls.json_text import values
+from workbench.toolcalls.json_text import json_spans
 from workbench.wire import loads
 
 LEAST_HALF: Final = 5
@@ -100,7 +100,7 @@ def _headless(text: str, glued: re.Pattern[str]) -> list[TextCall]:
 def _declares_a_tool(raw: str) -> bool:
     """The first object between the tokens is the declaration of a tool, which models repeat when they list tools."""
     at = raw.find("{")
-    span = next(values(raw[at:]), None) if at >= 0 else None
+    span = next(json_spans(raw[at:]), None) if at >= 0 else None
     if span is None:
         return False
     try:

@@ -39,7 +39,7 @@ from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_js
 from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes, tool_types
-from workbench.toolcalls.json_text import read, unknown
+from workbench.toolcalls.json_text import parse_arguments, unknown
 
 _NAME: Final = "cline-xml"
 OPEN, CLOSE = "open", "close"
@@ -241,7 +241,7 @@ class _ClineGrammar(PlainGrammar):
         raw = next((text for key, text in fields.value.items() if key in _ARGUMENT_KEYS), "")
         if not name:
             return None
-        content = read(raw) if raw.strip() else None
+        content = parse_arguments(raw) if raw.strip() else None
         value = content.value if content else {}
         problems = (*fields.problems, *(content.problems if content else ()), *unknown(name, self.types.names))
         return TextCall(_NAME, name, value, raw, start, start + len(text.rstrip()), problems=problems)
@@ -280,7 +280,7 @@ class _ClineGrammar(PlainGrammar):
     def _arguments(self, name: str, body: str) -> tuple[JsonValue, tuple[str, ...], int]:
         """(value, problems, where it ends in the body)."""
         if body.lstrip().startswith("{"):
-            content = read(body)
+            content = parse_arguments(body)
             return content.value, content.problems, len(body)
         found = _parameters(body, lambda key: self.takes(name, key))
         value = {key: self.types.value(name, key, text) for key, text in found.value.items()}

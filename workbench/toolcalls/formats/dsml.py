@@ -22,7 +22,7 @@ from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import names_of, read, unknown
+from workbench.toolcalls.json_text import names_of, parse_arguments, unknown
 from workbench.wire import jsontext
 
 _BARS: Final = (r"\s{0,2}", "[|｜‖]{1,2}", r"\s{0,2}")
@@ -150,7 +150,7 @@ class _InvokeBody:
     def value(self, tool: str, tools: Sequence[ToolDef]) -> tuple[JsonValue, list[str]]:
         """The arguments and their problems."""
         if not any(t.kind == "parameter" for t in self._tags) and self.raw.strip():
-            found = read(self.raw)
+            found = parse_arguments(self.raw)
             return found.value, list(found.problems)
         values, problems = self._parameters()
         return _unwrap(values, problems, tool, tools)
@@ -209,7 +209,7 @@ def _json(text: str) -> JsonValue:
         value = jsontext.loads(text)
     except WireError:
         return None
-    return read(f'{{"a":{text}}}').value and value
+    return parse_arguments(f'{{"a":{text}}}').value and value
 
 
 def _unwrap(
@@ -223,7 +223,7 @@ def _unwrap(
         return values, problems
     inner = values[key]
     if isinstance(inner, str):
-        inner = read(inner).value
+        inner = parse_arguments(inner).value
     if not isinstance(inner, dict) or not set(inner) <= set(declared):
         return values, problems
     return inner, [*problems, "arguments nested under an extra key"]

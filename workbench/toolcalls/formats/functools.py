@@ -18,7 +18,7 @@ from workbench.toolcalls.formats._json_tags import json_is_over
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import JsonTracker, names_of, unknown, values
+from workbench.toolcalls.json_text import JsonTracker, json_spans, names_of, unknown
 
 _NAME: Final = "functools"
 CALL: Final = "call"
@@ -59,7 +59,7 @@ class _FunctoolsGrammar(PlainGrammar):
 
 def _objects(text: str) -> Iterator[LocatedCall]:
     """The calls between the brackets."""
-    for start, end in values(text, ", \t\r\n"):
+    for start, end in json_spans(text, ", \t\r\n"):
         call = from_text(text[start:end])
         if call:
             yield LocatedCall(call, start, end)

@@ -22,7 +22,7 @@ from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown
+from workbench.toolcalls.json_text import JsonTracker, names_of, parse_arguments, unknown
 
 _NAME: Final = "groq"
 CALL, CLOSE = "call", "end"
@@ -106,7 +106,7 @@ def _arguments(body: str) -> tuple[JsonValue, str, tuple[str, ...]]:
     stop = JsonTracker().find(body)
     if stop < 0:
         return None, body.rstrip(), (NO_JSON,)
-    found = read(body[:stop])
+    found = parse_arguments(body[:stop])
     value = found.value[0] if isinstance(found.value, list) and len(found.value) == 1 else found.value
     rest = body[stop:].strip()
     closers = _AFTER.fullmatch(rest)

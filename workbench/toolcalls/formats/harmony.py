@@ -23,7 +23,7 @@ from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import names_of, read, unknown
+from workbench.toolcalls.json_text import names_of, parse_arguments, unknown
 
 TAGS: Final = Tags(
     *(TagSpec(k, f"<|{k}|>") for k in ("start", "channel", "constrain", "message", "end", "call", "return"))
@@ -210,7 +210,7 @@ def _value(
     is_free = any(t.name == name and t.kind == "custom" for t in tools)
     if is_free or (recipient == "python" and not raw.startswith("{")):
         return raw, []
-    found = read(raw)
+    found = parse_arguments(raw)
     value, problems = found.value, list(found.problems)
     if isinstance(value, dict) and value.get("name") == name and len(value) == 2:
         inner = value.get("parameters", value.get("arguments"))

@@ -32,7 +32,7 @@ from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import names_of, read, unknown
+from workbench.toolcalls.json_text import names_of, parse_arguments, unknown
 
 SECTION, SECTION_END = "section", "section_end"
 CALL, ARGUMENTS, CALL_END = "call", "arguments", "call_end"
@@ -201,7 +201,7 @@ class _KimiGrammar(PlainGrammar):
             call.problems += [NO_ARGUMENT_TOKEN] if raw else []
         call_id = call_id.strip()
         name, problems = self._name(call_id)
-        arguments = read(raw)
+        arguments = parse_arguments(raw)
         every = (*call.problems, *problems, *arguments.problems, *unknown(name, self.names))
         return TextCall(
             "kimi",

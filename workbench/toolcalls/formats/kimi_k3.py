@@ -33,7 +33,7 @@ from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_js
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import UNREAD, json_value, tool_types
-from workbench.toolcalls.json_text import read
+from workbench.toolcalls.json_text import parse_arguments
 from workbench.wire import type_name
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"
@@ -79,7 +79,7 @@ class _KimiK3Grammar(ElementGrammar):
             return super()._call(call, block, start)
         name = self.name_in(call.tag) or None
         raw = block.text()[whole[0].start - block.start : whole[0].end - block.start]
-        arguments = read(raw)
+        arguments = parse_arguments(raw)
         problems = dict.fromkeys((*(p for p, _ in call.problems), *arguments.problems, *self._unknown(name)))
         return TextCall(
             self.name, name, arguments.value, raw, start, call.end, problems=tuple(problems), is_nested=block.is_nested

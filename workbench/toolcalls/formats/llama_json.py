@@ -29,7 +29,7 @@ from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import JsonTracker, names_of, unknown, values
+from workbench.toolcalls.json_text import JsonTracker, json_spans, names_of, unknown
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(
@@ -112,7 +112,7 @@ def _calls_after_tag(body: str) -> list[LocatedCall]:
     if body.lstrip()[0] != "{":
         return [LocatedCall(_python(body), 0, len(body))]
     found, end = list[LocatedCall](), 0
-    for start, end in values(body, _SEPARATORS):
+    for start, end in json_spans(body, _SEPARATORS):
         text = body[start:end]
         call = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
         found.append(LocatedCall(call, start, end))

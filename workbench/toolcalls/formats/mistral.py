@@ -22,7 +22,7 @@ from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
+from workbench.toolcalls.json_text import JsonTracker, json_spans, names_of, parse_arguments, unknown
 
 TAGS: Final = Tags(
     TagSpec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),
@@ -139,7 +139,7 @@ def _one(block: Block, state: _MistralState, text: str) -> list[TextCall]:
     raw = text[stop:size].strip() if state.body >= 0 else ""
     if not name.strip() or (state.body < 0 and not state.id and name != name.strip()):
         return []  # a word behind the marker is no name that was cut
-    value = read(raw) if raw or state.is_whole else None
+    value = parse_arguments(raw) if raw or state.is_whole else None
     problems = (
         *(["no [ARGS]"] if state.args is None and state.body >= 0 else []),
         *(value.problems if value else ()),
@@ -164,7 +164,7 @@ def _array(block: Block, state: _MistralState, text: str) -> list[TextCall]:
     """``[{"name": …}, …]``: one call for each object. Each starts at the end of the previous one."""
     base, at = block.start, text.index(text[len(block.opener.text) :].lstrip()[0], len(block.opener.text))
     inside = at + 1 if text[at] == "[" else at
-    found = [(inside + a, inside + b) for a, b in values(text[inside:])]
+    found = [(inside + a, inside + b) for a, b in json_spans(text[inside:])]
     calls, start = list[TextCall](), base
     for n, (a, b) in enumerate(found):
         is_last = n == len(found) - 1

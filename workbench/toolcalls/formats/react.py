@@ -24,7 +24,7 @@ from workbench.toolcalls.formats._render import arguments_of, json_text, result_
 from workbench.toolcalls.formats._scan import BEFORE, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes, tool_types
-from workbench.toolcalls.json_text import JsonTracker, read, unknown
+from workbench.toolcalls.json_text import JsonTracker, parse_arguments, unknown
 
 _NAME: Final = "react"
 CALL, STOP = "call", "stop"
@@ -116,7 +116,7 @@ class _ReactGrammar(PlainGrammar):
             return [self._call(block, name, None, raw, (UNCLOSED,), begin=begin, stop=len(raw))]
         key = self._only_key(name)
         raw = inside[1].strip()
-        content = read(raw) if raw.startswith("{") else None
+        content = parse_arguments(raw) if raw.startswith("{") else None
         if content:
             return [self._call(block, name, content.value, raw, content.problems, begin=begin, stop=inside.end())]
         value = {key: self.types.value(name, key, raw.strip("\"'"))} if key else {} if not raw else None
@@ -155,7 +155,7 @@ def _head(text: str, at: int) -> re.Match[str] | None:
 def _action_object(text: str) -> tuple[str, JsonValue, int, int] | None:
     """(name, input, end of the object, end with its fence) of one object; None if it says no action."""
     stop = JsonTracker().find(text, 0)
-    found = read(text[:stop]) if stop >= 0 else None
+    found = parse_arguments(text[:stop]) if stop >= 0 else None
     step = found.value if found else None
     if not isinstance(step, dict) or not isinstance(step.get("action"), str) or "action_input" not in step:
         return None
@@ -169,7 +169,7 @@ def _input(text: str) -> tuple[JsonValue, str, tuple[str, ...]]:
         return None, text.partition("\n")[0].rstrip(), (NO_JSON,)
     stop = JsonTracker().find(text, 0)
     raw = text[:stop] if stop >= 0 else text.rstrip()
-    found = read(raw)
+    found = parse_arguments(raw)
     value = found.value if isinstance(found.value, dict) else None
     return value, raw, (*found.problems, *(() if stop >= 0 else (UNCLOSED,)))
 

@@ -8,7 +8,7 @@ from workbench.toolcalls.schemas._values import lower_union
 from workbench.toolcalls.schemas._work import CHECKED, EXACT, Lower, LoweredNode, LoweringWork, SchemaPosition
 from workbench.toolcalls.schemas.lint import dict_of
 from workbench.toolcalls.schemas.mapping import SAME, DefinitionMapping
-from workbench.toolcalls.schemas.merge import merge
+from workbench.toolcalls.schemas.merge import merge_schemas
 from workbench.toolcalls.schemas.walk import ANNOTATIONS, is_cyclic, resolve
 
 
@@ -81,7 +81,7 @@ class CompositeLowering:
         rest = {k: v for k, v in schema.items() if k != "allOf"}
         branches = [self.follow(b, at) for b in schema["allOf"]]
         at = SchemaPosition(at.pointer, at.depth, (*at.refs, *_refs(schema["allOf"])))
-        merged, exact = merge([rest, *branches])
+        merged, exact = merge_schemas([rest, *branches])
         self._work.note(at, "allOf", "its schemas are merged", EXACT if exact else CHECKED)
         found = self._lower(merged, at)
         return found if exact else found.and_rest({"allOf": schema["allOf"]}, rest)
@@ -97,7 +97,7 @@ class CompositeLowering:
                 return True
             seen.append(ref)
             beside = {k: v for k, v in schema.items() if k != "$ref"}
-            schema = merge([target, beside])[0] if beside else target
+            schema = merge_schemas([target, beside])[0] if beside else target
         return schema
 
     def alternatives(self, schema: dict[str, JsonValue], keyword: str, at: SchemaPosition) -> LoweredNode:
@@ -157,7 +157,7 @@ class CompositeLowering:
         """A branch without combinators, as far as possible."""
         if isinstance(branch.get("allOf"), list):
             rest = {k: v for k, v in branch.items() if k != "allOf"}
-            return merge([rest, *(self.follow(b, at) for b in branch["allOf"])])[0]
+            return merge_schemas([rest, *(self.follow(b, at) for b in branch["allOf"])])[0]
         return branch
 
 

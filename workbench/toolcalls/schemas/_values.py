@@ -24,7 +24,7 @@ from workbench.toolcalls.schemas.mapping import (
     SingleTypeMapping,
     UnionMapping,
 )
-from workbench.toolcalls.schemas.merge import merge, types_of
+from workbench.toolcalls.schemas.merge import merge_schemas, types_of
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
 
 
@@ -39,7 +39,7 @@ def lower_union(
     """Alternatives as ``anyOf``, each together with what holds for all; False where the check has to know more."""
     nodes, exact = [], True
     for number, branch in enumerate(branches):
-        merged, is_exact = merge([rest, branch]) if rest else (branch, True)
+        merged, is_exact = merge_schemas([rest, branch]) if rest else (branch, True)
         found = lower(merged, at.down(keyword, str(number)))
         exact &= is_exact and not found.rest
         nodes.append(found)
@@ -71,7 +71,7 @@ class ValueLowering:
             self._work.note(at, "const", "an enum of one value")
             value = schema["const"]
             schema = {k: v for k, v in schema.items() if k != "const"}
-            both, exact = merge([schema, {"enum": [value]}])
+            both, exact = merge_schemas([schema, {"enum": [value]}])
             return self._lower(both, at) if exact else self._lower(both, at).and_rest({"enum": [value]})
         declared = schema.get("type")
         if isinstance(declared, list) and (not dialect.type_lists or (dialect.closed_objects and len(declared) > 1)):

@@ -32,7 +32,7 @@ from workbench.toolcalls.schemas.mapping import (
     SameMapping,
     Undecodable,
 )
-from workbench.toolcalls.schemas.merge import merge, types_of
+from workbench.toolcalls.schemas.merge import merge_schemas, types_of
 from workbench.toolcalls.schemas.walk import resolve
 from workbench.wire import dumps
 
@@ -90,7 +90,7 @@ def _parts(schema: Mapping[str, JsonValue], dialect: Dialect) -> tuple[tuple[str
         target = resolve(schema, branch["$ref"]) if isinstance(branch, dict) and "$ref" in branch else branch
         if not isinstance(target, dict) or any(k in target for k in ("oneOf", "anyOf")):
             return ()
-        merged, exact = merge([rest, target])
+        merged, exact = merge_schemas([rest, target])
         if not exact:
             return ()
         name = target.get("title") if isinstance(target.get("title"), str) else str(number)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from workbench.ir import JsonValue
 from workbench.toolcalls.schemas.walk import ANNOTATIONS
 
-__all__ = ["merge", "types_of"]
+__all__ = ["merge_schemas", "types_of"]
 
 EVERY_TYPE = ("object", "array", "string", "number", "boolean", "null")
 
 
-def merge(schemas: Iterable[JsonValue]) -> tuple[dict[str, JsonValue], bool]:
+def merge_schemas(schemas: Iterable[JsonValue]) -> tuple[dict[str, JsonValue], bool]:
     """(merged, exact). Not exact: the merged schema accepts more than all of them together."""
     result: dict[str, JsonValue] = {}
     exact = True

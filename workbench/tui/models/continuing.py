@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
-from workbench.tui.models.rows import laid_out
+from workbench.tui.models.rows import layout_rows
 from workbench.tui.models.send import corrected_words
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size, wrap
 
@@ -245,7 +245,7 @@ def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
         yield from _value(value, width)
     yield ()
     yield line(Span("the whole request", "strong"))
-    yield from ((Span("  "), *row) for row in laid_out(going.body.raw, width - 2, MOST))
+    yield from ((Span("  "), *row) for row in layout_rows(going.body.raw, width - 2, MOST))
 
 
 def _end(step: LoopEnd, words: str, width: int) -> Iterator[Line]:

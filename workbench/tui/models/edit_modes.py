@@ -10,7 +10,7 @@ from workbench.edits import ElementKind, changes_between, complete, complete_tex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import EditRow
-from workbench.tui.models.tools import laid_out
+from workbench.tui.models.tools import format_json
 from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def as_json(study: EditStudy, row: EditRow) -> WritingWay:
     if isinstance(value, str):
         return WritingWay(escape_json(from_bytes(dumps(value))), retold, "JSON", is_line=True)
     if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
-        return WritingWay(escape_json(laid_out(value)), lambda new: changes_between(value, read(new), pointer), "JSON")
+        return WritingWay(
+            escape_json(format_json(value)), lambda new: changes_between(value, read(new), pointer), "JSON"
+        )
     return WritingWay(raw, put, "JSON", is_line=is_line)
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.rows import laid_out
+from workbench.tui.models.rows import layout_rows
 from workbench.views import BLANK, Line, Span, count, line, size, wrap
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _notes(result: ExportResult, width: int) -> Iterator[Line]:
 def _text(data: bytes, width: int) -> list[Line]:
     if b"\0" in data[:4096]:
         return [line(Span("  (no text)", "muted"))]
-    return laid_out(data, width - 1, MOST_LINES, is_source=True)
+    return layout_rows(data, width - 1, MOST_LINES, is_source=True)
 
 
 def trouble_lines(what: str, hint: str, width: int) -> list[Line]:

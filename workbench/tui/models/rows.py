@@ -400,7 +400,7 @@ class LaidOut(Rows):
         return row + 1 < len(self) and bool(self.flags[row + 1] & IN_STRING)
 
 
-def laid_out(body: bytes, width: int, most: int, *, is_source: bool = False) -> list[Line]:
+def layout_rows(body: bytes, width: int, most: int, *, is_source: bool = False) -> list[Line]:
     """The first rows of a body, wrapped; JSON is laid out. ``is_source``: if it is not JSON, it is a program."""
     rows = LaidOut(body, max(16, width), is_json=is_json(body), is_source=is_source)
     is_whole = rows.extend(most + 1)

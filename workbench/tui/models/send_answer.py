@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import common
 from workbench.safetext import cells, clip, from_bytes
-from workbench.tui.models.rows import laid_out as laid_out_bytes
-from workbench.tui.models.tools import laid_out
+from workbench.tui.models.rows import layout_rows as laid_out_bytes
+from workbench.tui.models.tools import format_json
 from workbench.views import Line, Span, count, duration, line, plain, size, wrap
 from workbench.wire import State
 
@@ -161,7 +161,7 @@ def _text(item: AnswerItem) -> str:
     value = item.value
     if isinstance(value, dict) and item.kind == "usage":
         value = " · ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in value.items())
-    text = value if isinstance(value, str) else "" if value is None else laid_out(value)
+    text = value if isinstance(value, str) else "" if value is None else format_json(value)
     if item.kind == "call":
         return f"{item.label or '(no name)'} {text}"
     if item.kind == "reasoning" and value is not None and not isinstance(value, str):

@@ -207,13 +207,13 @@ def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple
     if lowered.steps and lowered.check is not True:
         head = line(Span("= ", "info"), Span("remaining check", "info", 20), Span(_short(lowered.check), "muted"))
         advice = "Check the arguments locally with the original schema:"
-        rows.append(DialectRow(head, ((advice, "muted"), (laid_out(lowered.check), ""))))
+        rows.append(DialectRow(head, ((advice, "muted"), (format_json(lowered.check), ""))))
     for issue in lowered.remaining:
         row = _issue(issue, spans, "still")
         rows.append(row)
     for name, inner in lowered.parts:
         head = line(Span("+ ", "ok"), Span("replacement tool", "ok", 20), Span(name, "strong"))
-        rows.append(DialectRow(head, ((laid_out(inner.schema), ""),)))
+        rows.append(DialectRow(head, ((format_json(inner.schema), ""),)))
         rows += _change(inner, {}, f"{name}: ")
     return tuple(rows)
 
@@ -261,7 +261,7 @@ def body(row: DialectRow, width: int) -> list[Line]:
     return lines + link_addresses(wrap(row.source, width, "muted", indent=4), row.source) if row.source else lines
 
 
-def laid_out(value: JsonValue) -> str:
+def format_json(value: JsonValue) -> str:
     """Format JSON for reading."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 

@@ -203,13 +203,13 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
 
 def response_lines(outcome: VariantOutcome | bool, width: int) -> list[Line]:
     """The response to a variant: its items, then its bytes unless it is a stream."""
-    from workbench.tui.models.rows import laid_out
+    from workbench.tui.models.rows import layout_rows
     from workbench.tui.models.send_answer import answer_lines, answer_texts
 
     decoded = None if isinstance(outcome, bool) else outcome.decoded
     lines = answer_lines(answer_texts(decoded), width) if decoded else []
     body = decoded.response_text if decoded and not decoded.events else b""
-    return [*lines, BLANK, *laid_out(body, width, MOST_ROWS)] if body else lines
+    return [*lines, BLANK, *layout_rows(body, width, MOST_ROWS)] if body else lines
 
 
 def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:

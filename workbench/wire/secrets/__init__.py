@@ -23,7 +23,7 @@ from workbench.wire.secrets.names import (
     of_header,
     of_query,
 )
-from workbench.wire.secrets.search import Secret, find, may_have, merge
+from workbench.wire.secrets.search import Secret, find, join_overlapping, may_have
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ __all__ = [
     "is_parameter",
     "is_placeholder",
     "is_secret",
+    "join_overlapping",
     "lines_of",
     "may_have",
-    "merge",
     "of_header",
     "of_query",
     "open_key",

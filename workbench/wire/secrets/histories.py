@@ -15,7 +15,7 @@ from typing import Final
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.wire.predecessors import Predecessors, Repetition
-from workbench.wire.secrets.search import Secret, has_known, merge, search
+from workbench.wire.secrets.search import Secret, has_known, join_overlapping, search
 from workbench.wire.secrets.shapes import REACH
 
 SMALL: Final = 16 * 1024
@@ -85,7 +85,7 @@ def _result_of(found: Iterable[Secret], known: frozenset[bytes]) -> _Result:
     secrets, reaches = list[Secret](), list[Secret]()
     for one in found:
         (reaches if one.kind == REACH else secrets).append(one)
-    return _Result(merge(secrets), reaches, known)
+    return _Result(join_overlapping(secrets), reaches, known)
 
 
 def _window(text: bytes, repeated: Repetition[_Result]) -> _Window | None:

@@ -65,7 +65,7 @@ def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
     """
     if not seen and not may_have(text):
         return []
-    return merge(one for one in search(text, seen) if one.kind != REACH)
+    return join_overlapping(one for one in search(text, seen) if one.kind != REACH)
 
 
 def may_have(text: bytes) -> bool:
@@ -239,7 +239,7 @@ def _alone(inner: bytes) -> Iterator[Secret]:
             yield Secret(at, at + len(word), "api-key")
 
 
-def merge(found: Iterable[Secret]) -> list[Secret]:
+def join_overlapping(found: Iterable[Secret]) -> list[Secret]:
     """Sort, and join overlapping ones."""
     apart = list[Secret]()
     for one in sorted(found):

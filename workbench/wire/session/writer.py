@@ -219,7 +219,7 @@ class SessionWriter:
         with self._transaction():
             seq = self._next()
             row = self._insert(seq, replace(exchange, state=State.OPEN))
-            writers.begin(self._db, self._id, seq)
+            writers.register_writing(self._db, self._id, seq)
         if exchange.request:
             self._asked[seq] = _StoredRequest(exchange.request, row)
         if exchange.response:

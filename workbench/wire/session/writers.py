@@ -103,7 +103,7 @@ def forget(db: sqlite3.Connection, file: str) -> None:
     leave(db, [one for one, noted in _writer_rows(db) if not _is_there(noted, file)])
 
 
-def begin(db: sqlite3.Connection, one: str, seq: int) -> None:
+def register_writing(db: sqlite3.Connection, one: str, seq: int) -> None:
     """Register that this writer writes an exchange. Call inside a transaction."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"writing {seq}", one))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.common.reading import Notes, count
+from workbench.protocols.common.reading import Notes, whole_number
 from workbench.protocols.families.blocks.request import PROTOCOL, read_message
 
 STOPS: Mapping[str, str] = {
@@ -63,11 +63,11 @@ def read_usage(value: JsonValue) -> Usage | None:
         return None
     details = value.get("output_tokens_details")
     return Usage(
-        input=count(value.get("input_tokens")),
-        output=count(value.get("output_tokens")),
-        cache_read=count(value.get("cache_read_input_tokens")),
-        cache_write=count(value.get("cache_creation_input_tokens")),
-        reasoning=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        input=whole_number(value.get("input_tokens")),
+        output=whole_number(value.get("output_tokens")),
+        cache_read=whole_number(value.get("cache_read_input_tokens")),
+        cache_write=whole_number(value.get("cache_creation_input_tokens")),
+        reasoning=whole_number(details.get("thinking_tokens")) if isinstance(details, dict) else None,
         raw=value,
     )
 

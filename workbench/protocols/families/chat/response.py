@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
-from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import Notes, count_at, nested_usage
+from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, ToolCallIR, Usage
+from workbench.protocols.common.error_body import error_under_key, read_answer_body
+from workbench.protocols.common.reading import Notes, count_at, nested_usage, string_or_none
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.request import PROTOCOL
 from workbench.wire import type_words
@@ -48,9 +48,9 @@ def _read(body: JsonValue) -> ModelResponse | None:
     return describe(
         body,
         messages=tuple(message for message in choices if message),
-        finish_reason=text_of(first.get("finish_reason")) or None,
+        finish_reason=string_or_none(first.get("finish_reason")) or None,
         usage=read_usage(body.get("usage") or first.get("usage")),
-        error=error_of(body) if body.get("error") else None,
+        error=error_under_key(body) if body.get("error") else None,
         anomalies=tuple(notes.anomalies),
     )
 
@@ -59,8 +59,8 @@ def describe(body: Mapping[str, JsonValue], finish_reason: str | None, **fields:
     """An answer: its choices and the keys next to them."""
     return ModelResponse(
         PROTOCOL,
-        id=text_of(body.get("id")),
-        model=text_of(body.get("model")),
+        id=string_or_none(body.get("id")),
+        model=string_or_none(body.get("model")),
         finish_reason=finish_reason,
         stop=None if finish_reason is None else _STOPS.get(finish_reason, "other"),
         params=_remainder(body),
@@ -77,16 +77,6 @@ def contradiction(reason: str | None, message: Message) -> str | None:
     if stop == "tool_calls" and not has_calls:
         return f"the finish reason is {reason!r}, but the response contains no tool call"
     return None
-
-
-def error_of(chunk: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body or chunk that has the key ``error``, together with any other keys."""
-    return read_error({"error": chunk.get("error")}) or verbatim(chunk.get("error"))
-
-
-def text_of(value: JsonValue) -> str | None:
-    """A string, or None for anything else."""
-    return value if isinstance(value, str) else None
 
 
 def read_usage(value: JsonValue) -> Usage | None:
@@ -112,7 +102,7 @@ def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
         return None
     message = read_message(choice["message"], f"{at}/message", notes, is_answer=True)
     notes.base = ""
-    wrong = contradiction(text_of(choice.get("finish_reason")), message)
+    wrong = contradiction(string_or_none(choice.get("finish_reason")), message)
     if wrong:
         notes.add("stream.finish-reason", wrong, f"{at}/finish_reason")
     return message

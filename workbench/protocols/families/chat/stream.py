@@ -29,11 +29,11 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.error_body import read_error
+from workbench.protocols.common.error_body import error_under_key, read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, damage, locate
-from workbench.protocols.common.reading import Notes
+from workbench.protocols.common.reading import Notes, string_or_none
 from workbench.protocols.families.chat.message import is_zero, read_message
-from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
+from workbench.protocols.families.chat.response import contradiction, describe, read_usage
 from workbench.protocols.families.chat.streamed_calls import (
     Calls,
     Contents,
@@ -323,11 +323,11 @@ class ChatStreamDecoder:
                 )
             self._id = self._id or found
         if self._model is None and chunk.get("model"):
-            self._model = text_of(chunk["model"])
+            self._model = string_or_none(chunk["model"])
         if chunk.get("usage"):
             self._usage = chunk["usage"]
         if chunk.get("error"):
-            self._fail(error_of(chunk), number)
+            self._fail(error_under_key(chunk), number)
 
     def _fail(self, error: ApiError, number: int) -> None:
         self._error = self._error or error

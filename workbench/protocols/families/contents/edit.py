@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
-from workbench.protocols.families.contents.nodes import find
 from workbench.protocols.families.contents.request import ENVELOPE, KEY, choice_json, choice_pointer, schema_key, unwrap
+from workbench.wire import value_at
 
 
 def request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:
@@ -18,7 +18,7 @@ def request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) 
     choice = request.tool_choice
     config = choice_json(choice) if choice else None
     choices = Message("", (), config if isinstance(config, dict) else {}, choice_pointer(inner, at))
-    tools = (Message("", (), _tool_json(tool, find(body, tool.pointer)), tool.pointer) for tool in request.tools)
+    tools = (Message("", (), _tool_json(tool, value_at(body, tool.pointer)), tool.pointer) for tool in request.tools)
     return (Message("", request.system, keys), choices, *tools, *request.messages)
 
 

@@ -31,27 +31,12 @@ def get(value: JsonValue, key: str) -> JsonValue:
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 
 
-def find(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a pointer whose steps hold no ``~``; None where there is none."""
-    for step in pointer.split("/")[1:]:
-        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
 def as_list(value: JsonValue, at: str) -> Iterator[tuple[JsonValue, str]]:
     """(item, pointer) of each item of a repeated field: servers take a single object for a list of one (recorded)."""
     if isinstance(value, list):
         yield from ((item, f"{at}/{n}") for n, item in enumerate(value))
     else:
         yield value, at
-
-
-def text_of(value: JsonValue) -> str | None:
-    """A string, or None for anything else."""
-    return value if isinstance(value, str) else None
 
 
 class ContentNode(BlockReader):

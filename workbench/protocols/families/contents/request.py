@@ -20,8 +20,8 @@ from itertools import product
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
 from workbench.protocols._params import Param, read_params, write_params
-from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, read_messages
-from workbench.protocols.families.contents.nodes import ContentNode, as_list, get, key_of, snake, text_of
+from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, read_messages, string_or_none
+from workbench.protocols.families.contents.nodes import ContentNode, as_list, get, key_of, snake
 from workbench.protocols.families.contents.parts import read_content, read_parts
 from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import type_words
@@ -117,7 +117,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     notes = Notes()
     return ModelRequest(
         protocol=PROTOCOL,
-        model=text_of(body.get("model")),
+        model=string_or_none(body.get("model")),
         messages=_contents(inner[KEY], at, notes, known),
         system=_system(inner, at, notes),
         tools=tuple(_tools(inner, at, notes)),

@@ -11,8 +11,8 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Notes, count
-from workbench.protocols.families.contents.nodes import get, key_of, text_of
+from workbench.protocols.common.reading import Notes, string_or_none, whole_number
+from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.protocols.families.contents.parts import read_answer
 from workbench.protocols.families.contents.request import PROTOCOL, unwrap
 from workbench.wire import type_words
@@ -77,8 +77,8 @@ def describe(value: JsonValue, messages: Iterable[Message]) -> dict[str, Any]:
         rest = outer | {ENVELOPE: rest} if rest else outer
     return {
         "protocol": PROTOCOL,
-        "id": text_of(get(inner, "responseId")),
-        "model": text_of(get(inner, "modelVersion")),
+        "id": string_or_none(get(inner, "responseId")),
+        "model": string_or_none(get(inner, "modelVersion")),
         "finish_reason": reason,
         "stop": stop_of(inner, messages),
         "usage": read_usage(get(inner, "usageMetadata")),
@@ -90,11 +90,11 @@ def reason_of(inner: JsonValue) -> tuple[str | None, str]:
     """(why the answer ended, where that is): the first candidate's reason, or why the prompt was blocked."""
     candidates = inner.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict) else {}
-    reason = text_of(get(first, "finishReason"))
+    reason = string_or_none(get(first, "finishReason"))
     if reason is not None:
         return reason, f"/candidates/0/{key_of(first, 'finishReason')}"
     feedback = key_of(inner, "promptFeedback")
-    blocked = text_of(get(inner.get(feedback), "blockReason"))
+    blocked = string_or_none(get(inner.get(feedback), "blockReason"))
     return blocked, "" if blocked is None else f"/{feedback}/{key_of(inner[feedback], 'blockReason')}"
 
 
@@ -132,7 +132,7 @@ def read_usage(value: JsonValue) -> Usage | None:
 
 
 def _count(value: JsonValue, key: str) -> int | None:
-    return count(get(value, key))
+    return whole_number(get(value, key))
 
 
 def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

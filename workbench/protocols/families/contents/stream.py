@@ -13,7 +13,8 @@ from functools import partial
 from workbench.errors import WireError
 from workbench.ir import MILD, Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.families.contents.nodes import get, key_of, text_of
+from workbench.protocols.common.reading import string_or_none
+from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.protocols.families.contents.request import unwrap
 from workbench.protocols.families.contents.response import ENVELOPE, KEYS, describe, error_in
 from workbench.protocols.families.contents.stream_parts import Candidate, StreamedPart
@@ -230,4 +231,4 @@ _IR_KEYS = ("candidates", "error")
 
 def _is_about(value: dict[str, JsonValue]) -> bool:
     """A chunk that says something of the answer, although it has neither candidates nor counts."""
-    return any(text_of(get(value, key)) for key in ("responseId", "modelVersion", "traceId"))
+    return any(string_or_none(get(value, key)) for key in ("responseId", "modelVersion", "traceId"))

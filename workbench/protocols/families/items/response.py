@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import Notes, count_at, nested_usage
+from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Usage
+from workbench.protocols.common.error_body import error_under_key, read_answer_body
+from workbench.protocols.common.reading import Notes, count_at, nested_usage, string_or_none
 from workbench.protocols.families.items.item import read_output
 from workbench.protocols.families.items.request import PROTOCOL
 
@@ -37,7 +37,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
         body,
         messages,
         is_complete=body.get("status") not in UNFINISHED,
-        error=error_of(body) if body.get("error") else None,
+        error=error_under_key(body) if body.get("error") else None,
         anomalies=tuple(notes.anomalies),
     )
 
@@ -47,8 +47,8 @@ def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fie
     reason = finish_reason(body)
     return ModelResponse(
         PROTOCOL,
-        id=text_of(body.get("id")),
-        model=text_of(body.get("model")),
+        id=string_or_none(body.get("id")),
+        model=string_or_none(body.get("model")),
         messages=messages,
         finish_reason=reason,
         stop=_stop(body, reason, messages),
@@ -62,8 +62,8 @@ def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fie
 def finish_reason(body: Mapping[str, JsonValue]) -> str | None:
     """Why the answer ended: the reason why it is incomplete, else its status."""
     details = body.get("incomplete_details")
-    reason = text_of(details.get("reason")) if isinstance(details, dict) else None
-    return text_of(body.get("status")) if reason is None else reason
+    reason = string_or_none(details.get("reason")) if isinstance(details, dict) else None
+    return string_or_none(body.get("status")) if reason is None else reason
 
 
 def _stop(body: Mapping[str, JsonValue], reason: str | None, messages: Iterable[Message]) -> str | None:
@@ -86,16 +86,6 @@ def _remainder(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str
     if status is not None and status != reason:
         rest["status"] = status
     return rest or NOTHING
-
-
-def error_of(body: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body that has the key ``error``, together with any other keys."""
-    return read_error({"error": body.get("error")}) or verbatim(body.get("error"))
-
-
-def text_of(value: JsonValue) -> str | None:
-    """A string, or None for anything else."""
-    return value if isinstance(value, str) else None
 
 
 def read_usage(value: JsonValue) -> Usage | None:

@@ -17,10 +17,11 @@ from workbench.ir import MILD, NOTHING, Anomaly, ApiError, JsonValue, Message, M
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.error_body import read_error, verbatim
+from workbench.protocols.common.error_body import error_under_key, read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
+from workbench.protocols.common.reading import string_or_none
 from workbench.protocols.common.stream_notes import StreamNotes, Value
-from workbench.protocols.families.items.response import describe, error_of, text_of
+from workbench.protocols.families.items.response import describe
 from workbench.protocols.families.items.stream_parts import (
     StreamedItem,
     StreamedItemString,
@@ -188,7 +189,7 @@ class ItemStreamDecoder:
 
     def _failure(self, response: Value) -> ApiError | None:
         """The error in the object of the whole response."""
-        return error_of(response) if response.get("error") else None
+        return error_under_key(response) if response.get("error") else None
 
     def _grow(self, value: Value, number: int) -> bool:
         """Take the next piece of a string that has begun: nearly every event."""
@@ -271,7 +272,7 @@ class ItemStreamDecoder:
 
     def _final(self, value: JsonValue, n: int, number: int) -> None:
         """An item as the last event has it."""
-        found = text_of(value.get("id")) if isinstance(value, dict) else None
+        found = string_or_none(value.get("id")) if isinstance(value, dict) else None
         item = self._by_id.get(found) if found else None
         if item is None or item.final is not None:
             item = self._by_index.get(n)
@@ -376,7 +377,7 @@ class ItemStreamDecoder:
 
     def _begun_index(self, final_item: Value) -> int:
         """The index of the item that an event without one ends: told by its id; a new one where none of it began."""
-        item = self._by_id.get(text_of(final_item.get("id")) or "")
+        item = self._by_id.get(string_or_none(final_item.get("id")) or "")
         return len(self.items) if item is None or item.index is None else item.index
 
     # -- what is in them
@@ -399,7 +400,7 @@ class ItemStreamDecoder:
         index, entry = value.get("output_index"), value.get(text.position)
         is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
         if is_placed and not item.is_done and isinstance(index, int):
-            item_id = text_of(value.get("item_id"))
+            item_id = string_or_none(value.get("item_id"))
             if item_id in (None, item.name("id")):
                 self._growing.setdefault(index, {})[value["type"], entry, item_id] = pieces
 

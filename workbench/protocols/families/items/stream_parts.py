@@ -7,6 +7,7 @@ once more in the last event. The latest word counts, as it does for clients; the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from workbench.ir import (
@@ -27,9 +28,13 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.pieces import Pieces, damage
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.items.item import read_output
+from workbench.wire import value_at
 
 MISSING = object()
 """Value of an absent member."""
+
+value_or_missing = partial(value_at, default=MISSING)
+"""The value at a pointer below a value; ``MISSING`` if there is none."""
 
 
 class WholeValue(NamedTuple):
@@ -146,7 +151,7 @@ class StreamedItem:
             if at not in lasting:
                 _put(item, at, pieces.text, ours)
         for at, kind in self.kinds.items():
-            if look(item, f"{at}/type") is MISSING:
+            if value_or_missing(item, f"{at}/type") is MISSING:
                 _put(item, f"{at}/type", kind, ours)
         return item
 
@@ -169,14 +174,16 @@ class StreamedItem:
             yield track.segments()
         for whole_value in self._over(at):
             below = at[len(whole_value.at) :]
-            if _same(look(whole_value.value, below), value):
+            if _same(value_or_missing(whole_value.value, below), value):
                 yield (Segment(whole_value.event, whole_value.pointer + below),)
 
     def _proven(self, part: Part) -> Part:
         """Reasoning with every proof that the stream carried for it: each event gets a new one."""
         if not isinstance(part, Reasoning) or not isinstance(part.data, str):
             return part
-        proofs = (look(whole_value.value, "/encrypted_content") for whole_value in self._whole_values.get("", ()))
+        proofs = (
+            value_or_missing(whole_value.value, "/encrypted_content") for whole_value in self._whole_values.get("", ())
+        )
         others = dict.fromkeys(b for b in proofs if isinstance(b, str) and b and b != part.data)
         return replace(part, copies=tuple(others)) if others else part
 
@@ -192,7 +199,7 @@ class StreamedItem:
         base = part.source.pointer
         segments: dict[str, tuple[Segment, ...]] = {}
         for name, suffix in part.source.fields.items():
-            value = look(whole, base + suffix)
+            value = value_or_missing(whole, base + suffix)
             found = next(self.places(base + suffix, value), None) if name != "extra" and value is not MISSING else None
             if found is not None:
                 segments[name] = found
@@ -214,7 +221,7 @@ class StreamedItem:
         """Strings whose pieces add up to something else than the events say that give them whole."""
         for at, pieces in self.tracks.items():
             text = pieces.text
-            last = [(s, look(s.value, at[len(s.at) :])) for s in self._over(at) if s.is_last]
+            last = [(s, value_or_missing(s.value, at[len(s.at) :])) for s in self._over(at) if s.is_last]
             wrong = [s for s, value in last if not self._says(at, value, text)]
             if self.needs_one_whole and any(self._says(at, value, text) for _, value in last):
                 wrong = [s for s, value in last if value not in ("", MISSING) and s in wrong]
@@ -272,24 +279,11 @@ class StreamedItemString:
         return Text(text) if self._item.kind == "message" else Reasoning(Carrier.ENCRYPTED_ITEM, text)
 
 
-def look(value: JsonValue, pointer: str) -> JsonValue:
-    """The value at a pointer below a value; ``MISSING`` if there is none."""
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, Mapping) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return MISSING
-    return value
-
-
 def _put(node: JsonValue, pointer: str, value: JsonValue, ours: set[int]) -> None:
     """Put a value at a pointer below an object. What is on the way is made, or copied where it is not ``ours``."""
     steps = pointer.split("/")[1:]
     for step, following in pairwise(steps):
-        inner = look(node, f"/{step}")
+        inner = value_or_missing(node, f"/{step}")
         kind = list if following.isdecimal() else dict
         if id(inner) not in ours or not isinstance(inner, kind):
             inner = inner.copy() if isinstance(inner, kind) else kind()

@@ -17,7 +17,7 @@ from workbench.protocols.common.changes import LeafChange
 from workbench.protocols.common.codec import ResponseNodes, edit_stream
 from workbench.protocols.families.items.request import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.families.items.stream import ItemStreamDecoder
-from workbench.protocols.families.items.stream_parts import look, order
+from workbench.protocols.families.items.stream_parts import order, value_or_missing
 from workbench.protocols.families.items.write import (
     Item,
     envelope,
@@ -240,7 +240,7 @@ def _places(
     _, first, *rest = pointer.split("/")
     if first != "output" or not rest:
         for value, event in decoder.responses:
-            found = look(value, pointer)
+            found = value_or_missing(value, pointer)
             if type(found) is type(old) and found == old:
                 yield (Segment(event, f"/response{pointer}"),)
         return

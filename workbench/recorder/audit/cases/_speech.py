@@ -134,7 +134,7 @@ class Speech:
         return AuditCase(name, Theme.FIELDS, "a plain request is forwarded", self.request(name), self.answer())
 
 
-def put(text: str, *values: object) -> str:
+def fill_in(text: str, *values: object) -> str:
     """A text with each ``%s`` in it replaced, in order."""
     for value in values:
         text = text.replace("%s", str(value), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, CaseRequest, Theme
-from workbench.recorder.audit.cases._speech import Speech, data, put, typed_event
+from workbench.recorder.audit.cases._speech import Speech, data, fill_in, typed_event
 
 _ASK = '{"model":"@MODEL@","max_tokens":64,"messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _TURN = (
@@ -56,7 +56,9 @@ SPEECH = Speech(
         ),
         *(
             typed_event(
-                put('{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":%s}}', p)
+                fill_in(
+                    '{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":%s}}', p
+                )
             )
             for p in ('""', r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')
         ),
@@ -194,8 +196,8 @@ def _fields() -> Iterator[AuditCase]:
     yield _ask(
         "cache-control", fields, "cache breakpoints in system, tools and messages are kept", _CACHED,
         "cost.cache-break",
-        TEXT=put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
-        MORE=put(',"system":[{"type":"text","text":"Be brief.",%s}],"tools":[{"name":"look","input_schema":{"type":'
+        TEXT=fill_in('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
+        MORE=fill_in(',"system":[{"type":"text","text":"Be brief.",%s}],"tools":[{"name":"look","input_schema":{"type":'
         '"object"},%s}]', mark, mark),
     )  # fmt: skip
     yield _ask(
@@ -262,14 +264,14 @@ def _answers() -> Iterator[AuditCase]:
     def block(index: int, start: str, *deltas: str) -> tuple[str, ...]:
         at = f'"index":{index}'
         return (
-            typed_event(put('{"type":"content_block_start",%s,"content_block":%s}', at, start)),
-            *(typed_event(put('{"type":"content_block_delta",%s,"delta":%s}', at, delta)) for delta in deltas),
-            typed_event(put('{"type":"content_block_stop",%s}', at)),
+            typed_event(fill_in('{"type":"content_block_start",%s,"content_block":%s}', at, start)),
+            *(typed_event(fill_in('{"type":"content_block_delta",%s,"delta":%s}', at, delta)) for delta in deltas),
+            typed_event(fill_in('{"type":"content_block_stop",%s}', at)),
         )
 
     start, *_ = SPEECH.opening
     *_, usage, stop = SPEECH.closing
-    signature = put('{"type":"signature_delta","signature":"%s"}', _SIGNED)
+    signature = fill_in('{"type":"signature_delta","signature":"%s"}', _SIGNED)
     thought = block(
         0,
         '{"type":"thinking","thinking":"","signature":""}',

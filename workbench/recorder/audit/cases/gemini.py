@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, Theme
-from workbench.recorder.audit.cases._speech import Speech, data, put
+from workbench.recorder.audit.cases._speech import Speech, data, fill_in
 
 _ASK = '{"contents":[{"role":"user","parts":[{"text":@TEXT@}]}]@MORE@}'
 _CALL = '{"functionCall":{"id":"@ID@","name":"look","args":@ARGS@}}'
@@ -23,8 +23,8 @@ _ABOUT = (
 
 
 def _event(parts: str, finish: str = "", more: str = "") -> str:
-    content = put('"content":{"parts":[%s],"role":"model"}', parts)
-    return data(put('{"candidates":[{%s%s,"index":0}],%s%s}', content, finish, _ABOUT, more))
+    content = fill_in('"content":{"parts":[%s],"role":"model"}', parts)
+    return data(fill_in('{"candidates":[{%s%s,"index":0}],%s%s}', content, finish, _ABOUT, more))
 
 
 SPEECH = Speech(
@@ -38,7 +38,7 @@ SPEECH = Speech(
     parallel=_TURN.replace("@SAID@", _TWO).replace("@BACK@", _TWO_RESULTS),
     tool='{"name":"look","description":"Looks.","parametersJsonSchema":@SCHEMA@@IN@}',
     tools=',"tools":[{"functionDeclarations":[@TOOLS@]}]',
-    whole=put(
+    whole=fill_in(
         '{"candidates":[{"content":{"parts":[{"text":@TEXT@}],"role":"model"},"finishReason":"STOP","index":0,'
         '"avgLogprobs":'
         "-0.25}],%s@MORE@}",
@@ -81,7 +81,7 @@ def cases() -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _turn(
         "first-signature", Theme.IDS, "the first of several parallel calls keeps the signature",
-        _TWO.replace("@ARGS@}},", put("@ARGS@},%s},", signature)), _TWO_RESULTS,
+        _TWO.replace("@ARGS@}},", fill_in("@ARGS@},%s},", signature)), _TWO_RESULTS,
         why=_SIGNED, rule="reasoning.misplaced",
     )  # fmt: skip
     yield _turn(

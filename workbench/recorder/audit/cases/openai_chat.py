@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, Theme
-from workbench.recorder.audit.cases._speech import Speech, data, put
+from workbench.recorder.audit.cases._speech import Speech, data, fill_in
 
 _ASK = '{"model":"@MODEL@","messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _CALL = '{"id":"@ID@","type":"function","function":{"name":"look","arguments":@ARGTEXT@}}'
@@ -21,15 +21,15 @@ _CALLED = _TURN.replace("@CALLS@", _CALL).replace("@BACK@", _RESULT)
 
 def _chunk(choice: str, more: str = "") -> str:
     at = '"id":"chatcmpl-audit","object":"chat.completion.chunk","created":1760000000,"model":"@MODEL@"'
-    return data(put("{%s,%s%s}", at, choice, more))
+    return data(fill_in("{%s,%s%s}", at, choice, more))
 
 
 def _delta(delta: str, finish: str = "null") -> str:
-    return _chunk(put('"choices":[{"index":0,"delta":%s,"logprobs":null,"finish_reason":%s}]', delta, finish))
+    return _chunk(fill_in('"choices":[{"index":0,"delta":%s,"logprobs":null,"finish_reason":%s}]', delta, finish))
 
 
 def _piece(text: str) -> str:
-    return _delta(put('{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}', text))
+    return _delta(fill_in('{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}', text))
 
 
 _USAGE = _chunk(
@@ -195,7 +195,7 @@ def _fields() -> Iterator[AuditCase]:
     )  # fmt: skip
     mark = '"cache_control":{"type":"ephemeral"}'
     yield case(
-        "cache-control", "cache breakpoints are kept", "", put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
+        "cache-control", "cache breakpoints are kept", "", fill_in('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
         "without cache breakpoints nothing is cached, and every turn costs the full price",
     )  # fmt: skip
     yield case(
@@ -224,7 +224,7 @@ def _answers() -> Iterator[AuditCase]:
     )  # fmt: skip
     first, second = (
         _delta(
-            put(
+            fill_in(
                 '{"tool_calls":[{"index":%s,"id":"call_%s","type":"function","function":{"name":"look",'
                 '"arguments":""}}]}',
                 n,
@@ -234,7 +234,7 @@ def _answers() -> Iterator[AuditCase]:
         for n in (0, 1)
     )
     pieces = [
-        _delta(put('{"tool_calls":[{"index":%s,"function":{"arguments":%s}}]}', n, text))
+        _delta(fill_in('{"tool_calls":[{"index":%s,"function":{"arguments":%s}}]}', n, text))
         for n, text in ((0, r'"{\"q\":"'), (1, r'"{\"q\":"'), (0, r'"\"x\"}"'), (1, r'"\"y\"}"'))
     ]
     yield case(

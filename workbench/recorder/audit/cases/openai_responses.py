@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.recorder.audit.case import AuditCase, Theme
-from workbench.recorder.audit.cases._speech import Speech, put, typed_event
+from workbench.recorder.audit.cases._speech import Speech, fill_in, typed_event
 
 _ASK = '{"model":"@MODEL@","input":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _CALL = (
@@ -36,7 +36,7 @@ _USAGE = (
     '{"reasoning_tokens":2},"total_tokens":12}'
 )
 _AT = '"item_id":"msg_0audit","output_index":0,"content_index":0'
-_DELTA = put(
+_DELTA = fill_in(
     'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,%s,'
     '"logprobs":[],'
     '"delta":@TEXT@}\n\n',
@@ -50,18 +50,18 @@ _PENDING = (
 
 def _completed_event(*items: str) -> str:
     text = '{"type":"response.completed","sequence_number":9,"response":{%s,"status":"completed","output":[%s],%s}}'
-    return typed_event(put(text, _HEAD, ",".join(items), _USAGE))
+    return typed_event(fill_in(text, _HEAD, ",".join(items), _USAGE))
 
 
 def _item(kind: str, index: int, item: str) -> str:
     return typed_event(
-        put('{"type":"response.output_item.%s","sequence_number":2,"output_index":%s,"item":%s}', kind, index, item)
+        fill_in('{"type":"response.output_item.%s","sequence_number":2,"output_index":%s,"item":%s}', kind, index, item)
     )
 
 
 def _argument(text: str) -> str:
     at = '"sequence_number":7,"item_id":"fc_1audit","output_index":1'
-    return typed_event(put('{"type":"response.function_call_arguments.delta",%s,"delta":%s}', at, text))
+    return typed_event(fill_in('{"type":"response.function_call_arguments.delta",%s,"delta":%s}', at, text))
 
 
 SPEECH = Speech(
@@ -75,10 +75,10 @@ SPEECH = Speech(
     parallel=_TURN.replace("@SAID@", f"{_TWO},{_TWO_RESULTS}"),
     tool='{"type":"function","name":"look","description":"Looks.","strict":false,"parameters":@SCHEMA@@IN@}',
     tools=',"tools":[@TOOLS@]',
-    whole=put('{%s,"status":"completed","output":[%s],%s@MORE@}', _HEAD, _MESSAGE, _USAGE),
+    whole=fill_in('{%s,"status":"completed","output":[%s],%s@MORE@}', _HEAD, _MESSAGE, _USAGE),
     opening=(
         typed_event(
-            put(
+            fill_in(
                 '{"type":"response.created","sequence_number":0,"response":{%s,"status":"in_progress","output":['
                 '],"usage":null}}',
                 _HEAD,
@@ -88,7 +88,7 @@ SPEECH = Speech(
             "added", 0, '{"id":"msg_0audit","type":"message","status":"in_progress","role":"assistant","content":[]}'
         ),
         typed_event(
-            put(
+            fill_in(
                 '{"type":"response.content_part.added","sequence_number":3,%s,"part":{"type":"output_text",'
                 '"annotations":[],'
                 '"logprobs":[],"text":""}}',
@@ -99,10 +99,10 @@ SPEECH = Speech(
     delta=_DELTA,
     closing=(
         typed_event(
-            put('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}', _AT)
+            fill_in('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}', _AT)
         ),
         typed_event(
-            put(
+            fill_in(
                 '{"type":"response.content_part.done","sequence_number":6,%s,"part":{"type":"output_text",'
                 '"annotations":[],'
                 '"logprobs":[],"text":"Fine."}}',
@@ -113,7 +113,7 @@ SPEECH = Speech(
         _completed_event(_FINE),
     ),
     arguments=(
-        _item("added", 1, put(_PENDING, '"arguments":""')),
+        _item("added", 1, fill_in(_PENDING, '"arguments":""')),
         *map(_argument, (r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')),
         typed_event(
             '{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_1audit",'
@@ -123,7 +123,9 @@ SPEECH = Speech(
         _item(
             "done",
             1,
-            (put(_PENDING, r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"')).replace("in_progress", "completed"),
+            (fill_in(_PENDING, r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"')).replace(
+                "in_progress", "completed"
+            ),
         ),
     ),
     error='{"error":{"message":@TEXT@,"type":"@TYPE@","param":null,"code":null}}',
@@ -168,9 +170,9 @@ def _requests() -> Iterator[AuditCase]:
     both = f"{_CALL},{_RESULT}"
     yield case(
         "encrypted-reasoning", Theme.IDS, "encrypted reasoning is forwarded unchanged", 
-        put(reasoning, "", "") + f",{both}", _BOUND, "reasoning.missing",
+        fill_in(reasoning, "", "") + f",{both}", _BOUND, "reasoning.missing",
     )  # fmt: skip
-    reasoning_item = put(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
+    reasoning_item = fill_in(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
     yield case(
         "reasoning-summary", Theme.IDS, "summaries and encrypted reasoning remain together",
         f"{reasoning_item},{both}", _BOUND, "reasoning.altered",
@@ -246,12 +248,12 @@ def _answers() -> Iterator[AuditCase]:
     reasoning = '{"id":"rs_0audit","type":"reasoning","summary":[%s],"encrypted_content":"%s"}'
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
-    first = _item("added", 0, put(reasoning, "", "gAAAA"))
+    first = _item("added", 0, fill_in(reasoning, "", "gAAAA"))
     call_event = typed_event(
-        put('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}', at)
+        fill_in('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}', at)
     )
     name = "streamed-reasoning"
-    finished_item = put(reasoning, summary, _SEALED)
+    finished_item = fill_in(reasoning, summary, _SEALED)
     message = _FINE
     events = (
         SPEECH.opening[0], first, call_event, _item("done", 0, finished_item),

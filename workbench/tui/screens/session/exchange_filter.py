@@ -50,14 +50,14 @@ class SessionFilter:
 
     def ask(self) -> None:
         """Open the input line of the filter."""
-        from workbench.filters import values
+        from workbench.filters import values_of_keys
         from workbench.tui.panes.filterbar import FilterBar
 
         if self._bar:
             if self._bar.is_mounted:
                 self._bar.input.focus()
             return
-        known = values(self.screen.state.rows)
+        known = values_of_keys(self.screen.state.rows)
         before = self.text
         self._bar = FilterBar(
             before, self.history, known, self._preview, lambda: self.text, partial(self._close, before)
