@@ -74,6 +74,9 @@ ORDINALS = (
     "forty-eighth",
     "forty-ninth",
     "fiftieth",
+    "fifty-first",
+    "fifty-second",
+    "fifty-third",
 )
 
 
