@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 
 import pytest
+import trustme
 
-from tests.recorder.relaying import Notes, Peer, Stage, staged
+from tests.recorder.relaying import Notes, Peer, Stage, serving, staged
 from workbench.recorder.relay.server import Relay
 from workbench.wire.exchange import State
 
@@ -49,6 +51,47 @@ async def test_all_bytes_pass_as_they_are_and_are_noted() -> None:
         assert stage.tap.body(1, "asks") == NOISE * 3
         assert stage.tap.body(1, "says") == b"at once" + NOISE[::-1] * 3
         assert stage.tap.story(1)[:3] == ["began", "asked", "answered"]
+
+
+async def test_over_tls_and_through_a_proxy_the_bytes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = trustme.CA()
+    serves, trusts = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    authority.issue_cert("api.example").configure_cert(serves)
+    authority.configure_trust(trusts)
+    async with serving() as proxy, staged({"x": "https://api.example"}, tls=trusts) as stage:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+        client = await stage.client()
+        client.send(ASK.replace(b"HOST", stage.host))
+        server = await proxy.accept()
+        assert (await server.until(b"\r\n\r\n")).startswith(b"CONNECT api.example:443 ")
+        server.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await server.writer.start_tls(serves)
+        await server.expects(ASK.replace(b"HOST", b"api.example"))
+        server.send(AGREE + b"at once")
+        await client.expects(AGREE + b"at once")
+        client.send(NOISE)
+        await server.expects(NOISE)
+        server.send(NOISE[::-1])
+        await client.expects(NOISE[::-1])
+        await client.close()
+        await server.close()
+        assert (await stage.tap.end(1))[0] in (State.COMPLETE, State.ABORTED)
+        assert stage.tap.body(1, "asks") == NOISE
+
+
+@pytest.mark.parametrize("first", ["client", "server"])
+async def test_a_side_that_does_not_read_slows_the_other_down(first: str) -> None:
+    """64 MB sent at once: most of it stays with its sender, and the other direction passes meanwhile."""
+    async with staged() as stage:
+        client, server = await agreed(stage)
+        one, other = (client, server) if first == "client" else (server, client)
+        one.send(bytes(64 << 20))
+        await asyncio.sleep(0.3)
+        assert one.writer.transport.get_write_buffer_size() > 32 << 20
+        other.send(NOISE)
+        await one.expects(NOISE)
+        other.reset()
+        await stage.tap.end(1)
 
 
 @pytest.mark.parametrize("first", ["client", "server"])
