@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send_answer import name_it
-from workbench.send import local
+from workbench.send import local, providers
 from workbench.send.local import LocalServer
 from workbench.send.target import Target
 from workbench.tui.screens import target_choice
@@ -69,7 +69,7 @@ async def test_servers_of_this_machine_are_looked_for_when_asked(monkeypatch: py
 def test_whose_key_is_set_is_said_and_its_value_never(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    shown = [f"{each.shown} {each.facts}" for each in offer_targets("", "openai").suggestions]
+    shown = [f"{each.shown} {each.facts}" for each in offer_targets("$", "openai").suggestions]
     assert any("$OPENAI_API_KEY set" in line for line in shown)
     assert any("$ANTHROPIC_API_KEY not set" in line for line in shown)
     assert not any("sk-never-shown" in line for line in shown)
@@ -80,8 +80,28 @@ def test_what_works_now_comes_before_what_needs_a_key(monkeypatch: pytest.Monkey
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     names = [each.text for each in offer_targets("", "gemini").suggestions]
     assert names[0] == "sim:gemini"
-    order = [names.index(name) for name in ("openai", "local:", "sim:", "anthropic")]
+    order = [names.index(name) for name in ("openai", "local:", "sim:", "gemini", "$")]
     assert order == sorted(order)
+
+
+def test_providers_whose_key_is_not_set_are_one_line_until_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for target in providers().values():
+        monkeypatch.delenv(target.key_variable, raising=False)
+    monkeypatch.setenv("MISTRAL_API_KEY", "sk-never-shown")
+    offered = offer_targets("", "gemini").suggestions
+    assert [each.text for each in offered if "not set" in each.facts] == ["gemini", "$"]
+    listed = {each.text for each in offer_targets("$", "gemini").suggestions}
+    assert {"gemini", "anthropic", "mistral"} <= listed and not any(name.startswith("sim:") for name in listed)
+    assert [each.text for each in offer_targets("$mistral", "gemini").suggestions] == ["mistral"]
+    assert "anthropic" in [each.text for each in offer_targets("anthr", "gemini").suggestions]
+
+
+async def test_a_line_that_lists_targets_is_no_target() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        got = await choosing(driver)
+        await driver.press("$", "enter")
+        await until(driver.pilot, lambda: "choose one below with ↓" in driver.text)
+        assert not got
 
 
 async def test_the_protocol_is_asked_of_a_url_only() -> None:

@@ -14,6 +14,7 @@ from workbench.send import Target, is_set, providers, resolve
 from workbench.tui.bars import Ways
 from workbench.tui.models.send import key_words, where
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion, ways
+from workbench.views import count
 
 URLS = ("http://", "https://")
 
@@ -22,6 +23,12 @@ SIMULATORS = "sim:"
 
 LOCAL = "local:"
 """Input that searches for servers on this machine."""
+
+KEYLESS = "$"
+"""Input that lists all providers whose API key is not set."""
+
+LISTS = (SIMULATORS, LOCAL, KEYLESS)
+"""Inputs that are no target, but list some."""
 
 
 class TargetScreen(FormScreen[Target]):
@@ -100,8 +107,8 @@ class TargetScreen(FormScreen[Target]):
         target = self.value("target").strip() or f"sim:{self.own}"
         if target in self._here:
             self.dismiss(self._here[target])
-        elif target == LOCAL:
-            self.say("choose a server below with ↓, or type a URL")
+        elif target in LISTS:
+            self.say("choose one below with ↓, or type a name or a URL")
         elif field == "target" and target.startswith(URLS):
             self.go("protocol")
         else:
@@ -119,8 +126,9 @@ def offer_targets(text: str, own: str, protocol: str = "", basis: str = "") -> F
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
     A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint
-    works now if its API key is set, or if it needs none. Of the other simulators, those of the same provider come
-    first; without a text, one suggestion stands for the rest.
+    works now if its API key is set, or if it needs none. Of the rest, targets of the user and of the provider of the
+    own contract come first; without a text, one suggestion stands for the other simulators, and one for the other
+    providers whose key is not set.
 
     Args:
         basis: why the own contract comes first.
@@ -143,12 +151,17 @@ def offer_targets(text: str, own: str, protocol: str = "", basis: str = "") -> F
     except (WorkbenchError, OSError) as error:
         mine, trouble = (), [FormSuggestion(f"targets.yaml: {error}", typed, is_final=False)]
     usable: list[FormSuggestion] = []
+    near: list[FormSuggestion] = []
     unusable: list[FormSuggestion] = []
     for each in (*mine, *providers().values()):
         works = not each.key_variable or is_set(each.key_variable, os.environ)
-        (usable if works else unusable).append(_suggestion(each, each.name))
+        is_own = each in mine or each.name == _provider(first.text)
+        (usable if works else near if is_own else unusable).append(_suggestion(each, each.name))
+    if not typed and unusable:
+        facts = f"{count(len(unusable), 'provider')}: API key not set"
+        unusable = [FormSuggestion(KEYLESS, KEYLESS, is_final=False, facts=facts)]
     here = FormSuggestion(LOCAL, LOCAL, is_final=False, facts="look for model servers on this machine")
-    return _matching([first, *usable, here, *kin, *strangers, *unusable], typed, trouble)._replace(
+    return _matching([first, *usable, here, *kin, *strangers, *near, *unusable], typed, trouble)._replace(
         default="" if typed else first.text
     )
 
@@ -173,7 +186,9 @@ def _suggestion(target: Target, text: str) -> FormSuggestion:
 
 
 def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
-    found = [each for each in suggestions if typed.casefold() in each.text.casefold()]
+    """Suggestions with a text in what they insert; with the name of a variable (``$…``) in their facts."""
+    is_variable, wanted = typed.startswith(KEYLESS), typed.casefold()
+    found = [each for each in suggestions if wanted in (each.facts if is_variable else each.text).casefold()]
     completions = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
     why = "" if found else "unknown target; use sim:CONTRACT, a URL or a name from targets.yaml"
     shared = commonprefix(completions).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
