@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.models.test_timeline import row
-from workbench.tui.models.headline import PROMISE, headline
+from workbench.safetext import cells
+from workbench.tui.models.headline import PROMISE, headline, titled
 from workbench.views.lines import plain
+
+FORMS = ("simulated · no API key · tools are never run", "simulated · tools are never run", "simulated")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160, 240])
@@ -20,6 +23,24 @@ def test_what_is_open_and_that_nothing_runs_is_always_said(width: int) -> None:
 def test_a_long_name_gives_way() -> None:
     first, _ = headline("n" * 200, row(), 80)
     assert sum(abs(s.width) or len(s.text) for s in first) == 80
+
+
+@pytest.mark.parametrize(("name", "words"), [("live.wb", "live · key"), ("a-longer-name-of-one-file.wb", "live")])
+def test_a_name_is_whole_where_a_shorter_promise_leaves_room(name: str, words: str) -> None:
+    first, _ = headline(name, row(), 40, mode="live", key="key")
+    assert [span.text.strip() for span in first][-2:] == [name, words]
+
+
+@pytest.mark.parametrize(("width", "form"), [(120, 0), (46, 1), (24, 2)])
+def test_a_title_has_the_longest_promise_that_fits_beside_it(width: int, form: int) -> None:
+    shown = titled("Send to x", FORMS, "ok", width)
+    assert shown[-1].text.strip() == FORMS[form] and sum(abs(s.width) or cells(s.text) for s in shown) == width
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_long_title_keeps_the_shortest_promise_within_two_rows(width: int) -> None:
+    shown = plain(titled("t" * 300, FORMS, "ok", width))
+    assert shown.endswith("  simulated") and width < cells(shown) <= 2 * width
 
 
 def test_no_contract_is_claimed_for_what_is_not_decoded() -> None:

@@ -60,6 +60,6 @@ def test_the_summary_counts_what_was_sent_apart_from_what_cannot_be() -> None:
     told = plain(whatif.summary(5, known))
     assert (
         told.startswith("2 requests sent")
-        and "1 pair of variant and target not supported" in told
+        and "1 cannot be sent" in told
         and "2 remaining" in told
     )

@@ -82,8 +82,7 @@ async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) ->
         await before_sending(driver)
         text = " ".join(driver.text.split())
         assert "anthropic refuses" in text and "closure.missing-result" in text
-        assert "simulated" in text and "tools are never run" in text
-        assert "tools are never run" in text
+        assert "simulated" in text and ("tools are never run" in text or size[0] < 80)
         await driver.press("G", "k")
         assert "not streamed" in driver.text or size[1] < 20
         if size[1] > 20:

@@ -8,6 +8,8 @@ from workbench.safetext import cells, clip
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.rules import InspectedExchange
     from workbench.tui.state import SessionState
     from workbench.wire import Summary
@@ -21,6 +23,9 @@ PROMISE = f"offline · {TOOLS}"
 """Text for a replay, which only reads."""
 CLIENTS_KEY = "client's API key not stored"
 """Text for a live session: the client's API key is forwarded to its provider, and not written to a file."""
+
+_APART = 2
+"""Columns between a title and the promise beside it."""
 
 RECENT = 64
 """Number of newest exchanges whose notes are searched for the key of a recorder."""
@@ -41,7 +46,9 @@ def headline(
         upstream: upstream of the recording; untrusted text.
         key: API key in use.
     """
-    promise = f"{mode} · {key} · {TOOLS}" if width >= LEAST else f"{mode} · {key}"
+    promises = (f"{mode} · {key} · {TOOLS}", f"{mode} · {key}", mode)
+    room = width - cells(name) - _APART
+    promise = fitting(promises[:2] if width >= LEAST else promises[1:], room)
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     forms = _facts(row) if row else [""]
     variants = [" · ".join(f for f in (goes_to, progress, form) if f) for form in forms]
@@ -56,6 +63,28 @@ def headline(
         title = line(Span(f" {name} ", "strong", max(1, width - len(promise) - 2)))
         used = _cells(title)
     return [(*title, Span(f"{promise} ", "ok", used - width)), facts]
+
+
+def fitting(promises: Sequence[str], room: int) -> str:
+    """Longest form of a promise that fits into ``room`` columns with a space behind it, else the shortest.
+
+    Args:
+        promises: forms from the longest to the shortest.
+    """
+    return next((words for words in promises if cells(words) + 1 <= room), promises[-1])
+
+
+def titled(title: str, promises: Sequence[str], style: str, width: int) -> Line:
+    """Title with a promise at the right edge, in the longest form that fits beside it.
+
+    Where none fits, the shortest one follows a title of at most two rows.
+    """
+    named = Span(f" {title}", "strong")
+    promise = fitting(promises, width - cells(named.text) - _APART)
+    if cells(named.text) + _APART + cells(promise) + 1 <= width:
+        return line(named, Span(f"{promise} ", style, cells(named.text) - width))
+    room = 2 * (width - 1) - _APART - cells(promise) - 1
+    return line(Span(f" {clip(title, room)}", "strong"), Span(f"  {promise}", style))
 
 
 def _cells(of: Line) -> int:

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
 from workbench.send import NoteKind
+from workbench.tui.models.headline import TOOLS as NEVER
+from workbench.tui.models.headline import titled
 from workbench.tui.models.matrix import SEVERITIES
 from workbench.tui.models.tools import open_head
 from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, hang, line, plain, size, wrap
@@ -27,10 +29,6 @@ LABEL = 12
 MOST_NAME = 80
 """Columns of a branch's name, at most."""
 
-LEAST_TITLE = 12
-"""Columns of a title that still says something."""
-
-NEVER = "tools are never run"
 
 
 class PreflightNote(NamedTuple):
@@ -63,11 +61,15 @@ def key_words(target: Target, *, is_set: bool) -> str:
     return f"key ${target.key_variable}{'' if is_set else ' (not set)'}"
 
 
-def promise(target: Target, width: int, *, is_set: bool, is_short: bool = False) -> Line:
-    """Line that is always visible: destination, API key variable unless ``is_short``, and that no tool is run."""
-    style = "ok" if target.is_simulator else "warning strong"
-    key = () if is_short else (key_words(target, is_set=is_set),)
-    return line(Span(f"{' · '.join((where(target), *key, NEVER))} ", style, -max(0, width)))
+def promises(target: Target, *, is_set: bool) -> tuple[str, ...]:
+    """Destination, API key variable, and that no tool is run, from the longest form to the shortest.
+
+    The shortest one of a real endpoint still names the variable: a key goes there.
+    """
+    words = (where(target), key_words(target, is_set=is_set), NEVER)
+    if target.is_simulator:
+        return (" · ".join(words), f"{words[0]} · {NEVER}", words[0])
+    return (" · ".join(words), " · ".join(words[:2]))
 
 
 def request_name(node: BranchNode) -> str:
@@ -78,24 +80,9 @@ def request_name(node: BranchNode) -> str:
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
-    """Title and promise, on one line if there is room, else on two; then facts."""
-    is_short = target.is_simulator and _room(target, width, is_set=is_set) < cells(title)
-    room = _room(target, width, is_set=is_set, is_short=is_short)
-    if room < cells(title) and target.is_simulator:  # nothing leaves this program: the title says more
-        return [(Span(f" {title}", "strong"), Span(f"  {where(target)} · {NEVER}", "ok")), (Span(" "), *facts)]
-    if room < LEAST_TITLE:
-        return [
-            line(" ", *promise(target, 0, is_set=is_set)),
-            (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts),
-        ]
-    span = Span(f" {clip(title, room)}", "strong")
-    promised = promise(target, width - cells(span.text), is_set=is_set, is_short=is_short)
-    return [line(span, *promised), (Span(" "), *facts)]
-
-
-def _room(target: Target, width: int, *, is_set: bool, is_short: bool = False) -> int:
-    """Columns for a title beside the promise."""
-    return width - cells(promise(target, 0, is_set=is_set, is_short=is_short)[0].text) - 3
+    """Title with destination and promise, then facts."""
+    style = "ok" if target.is_simulator else "warning strong"
+    return [titled(title, promises(target, is_set=is_set), style, width), (Span(" "), *facts)]
 
 
 def summary(prepared: PreparedRequest) -> Line:

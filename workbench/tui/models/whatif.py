@@ -224,7 +224,7 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
         if tally[verdict]:
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
-    spans += [Span(f" · {count(unasked, 'pair')} of variant and target not supported", "muted")] if unasked else []
+    spans += [Span(f" · {unasked:,} cannot be sent", "muted")] if unasked else []
     bar = f" · {progress_bar(len(known), asked)} {waiting:,} remaining"
     return (*spans, Span(bar if waiting else "", "muted"))
 

@@ -11,12 +11,12 @@ from textual.screen import Screen
 
 from workbench.recorder.breakpoints import FRAMES, KINDS
 from workbench.recorder.breakpoints import TOOLS as OF_TOOLS
-from workbench.safetext import clip, visible
+from workbench.safetext import cells, clip, visible
 from workbench.tui import keys, pause_listener
 from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import pauses
-from workbench.tui.models.headline import TOOLS, key_words, mode_words
+from workbench.tui.models.headline import TOOLS, fitting, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.breakpoint_list import PointsPane, points
@@ -145,8 +145,9 @@ class BreakpointsScreen(Screen["int | None"]):
             Span(f"{clip(state.name, 40)}  ", "strong"),
             Span(words, "warning strong" if paused else "muted"),
         )
-        promise = Span(f" {mode_words(state)} · {key_words(state)} · {TOOLS}", "ok")
-        second = line(promise, Span(f" · {armed or 'no breakpoint is armed'}", "muted"))
+        safety, facts = f"{mode_words(state)} · {key_words(state)}", f" · {armed or 'no breakpoint is armed'}"
+        promise = fitting((f"{safety} · {TOOLS}", safety), self.size.width - cells(facts) - 1)
+        second = line(Span(f" {promise}", "ok"), Span(facts, "muted"))
         self.query_one("#headline", Bar).show([first, second])
 
     def refuse(self, why: str) -> None:
