@@ -23,6 +23,7 @@ from workbench import safetext
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.tui import keymap, keys, paint, rows_layout, themes
+from workbench.tui.models.tabs import TALL
 from workbench.tui.running import RecorderTrouble, Recordings
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
     TITLE = "Workbench"
     BINDINGS = keys.bindings(keys.GLOBAL)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (32, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (TALL, "-tall")]  # noqa: RUF012
 
     def __init__(
         self,

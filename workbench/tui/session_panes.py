@@ -61,7 +61,6 @@ class PaneRow(NamedTuple):
         widget: type[Pane] = resolve_name(f"workbench.tui.panes.{self.widget}")
         pane = widget(id=self.id)
         pane.is_accordion = bool(self.content) and self.is_accordion
-        pane.spreads = self.slot == "main"
         return pane
 
 

@@ -10,6 +10,7 @@ from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
 from workbench.send.target import Target
 from workbench.tui.models import send
+from workbench.tui.models.headline import TOOLS
 from workbench.tui.preflight import PreparedRequest, look
 from workbench.views.lines import plain
 
@@ -29,7 +30,7 @@ def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> Prepared
 def test_the_promise_is_always_there(target: Target, words: str, width: int) -> None:
     lines = send.headline("Send request 3 · an edit with a long title", (), target, width, is_set=True)
     assert words in plain(lines[0])
-    assert send.NEVER in plain(lines[0]) or width <= 80
+    assert TOOLS in plain(lines[0]) or width <= 80
     assert cells(plain(lines[0])) <= 2 * width
 
 

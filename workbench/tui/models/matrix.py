@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tabs import ROOMY
 from workbench.tui.models.tools import DialectRow
+from workbench.tui.models.verdict_order import fold_line
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, progress_bar, size
 
 if TYPE_CHECKING:
@@ -95,11 +96,11 @@ def contract_line(
     )
 
 
-def accepting_line(number: int) -> Line:
+def accepting_line(names: Sequence[str], *, has_names: bool) -> Line:
     """Line that stands for the other contracts, which accept the request."""
     sign, style = REQUEST_SIGNS["accepts"]
-    words = "1 other contract accepts" if number == 1 else f"{number:,} other contracts accept"
-    return line(Span(f"{sign} ", style), Span(f"{words} the request", "strong"), Span("  enter: list them", "muted"))
+    words = "1 other contract accepts" if len(names) == 1 else f"{len(names):,} other contracts accept"
+    return fold_line(Span(f"{sign} ", style), f"{words} the request", names if has_names else ())
 
 
 def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:

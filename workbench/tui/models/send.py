@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
 from workbench.send import NoteKind
-from workbench.tui.models.headline import TOOLS as NEVER
-from workbench.tui.models.headline import titled
+from workbench.tui.models.headline import TOOLS, titled
 from workbench.tui.models.matrix import SEVERITIES
 from workbench.tui.models.tools import open_head
 from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, hang, line, plain, size, wrap
@@ -28,7 +27,6 @@ LABEL = 12
 
 MOST_NAME = 80
 """Columns of a branch's name, at most."""
-
 
 
 class PreflightNote(NamedTuple):
@@ -66,9 +64,9 @@ def promises(target: Target, *, is_set: bool) -> tuple[str, ...]:
 
     The shortest one of a real endpoint still names the variable: a key goes there.
     """
-    words = (where(target), key_words(target, is_set=is_set), NEVER)
+    words = (where(target), key_words(target, is_set=is_set), TOOLS)
     if target.is_simulator:
-        return (" · ".join(words), f"{words[0]} · {NEVER}", words[0])
+        return (" · ".join(words), f"{words[0]} · {TOOLS}", words[0])
     return (" · ".join(words), " · ".join(words[:2]))
 
 

@@ -25,6 +25,9 @@ WAYS_OUT = ("back", "cancel", "quit", "help")
 ROOMY = 60
 """Columns of a list that has room for a name, a verdict and a reason in each row."""
 
+TALL = 32
+"""Rows of a window from which on it has the class ``-tall``."""
+
 LEAST_LETTERS, FEW_LETTERS = 2, 4
 """Letters of a name that is cut, at least; those of the focused one, at least."""
 

@@ -11,6 +11,7 @@ from workbench.diff import compare
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import ROOMY
+from workbench.tui.models.verdict_order import fold_line
 from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, link_addresses, plain, size, wrap
 from workbench.wire import dumps, loads
 
@@ -179,11 +180,11 @@ class DialectRows:
         return bool(self.hidden) and row == self.listed
 
 
-def accepting_line(number: int, others: int) -> Line:
+def accepting_line(names: Sequence[str], others: int, *, has_names: bool) -> Line:
     """Row that stands for the dialects that accept a schema unchanged."""
     sign, style = SCHEMA_SIGNS["accepted"]
-    words = f"{number:,} {'others ' if others else ''}accept it unchanged"
-    return line(Span(f"{sign} ", style), Span(words, "strong"), Span("  enter: list them", "muted"))
+    words = f"{len(names):,} {'others ' if others else ''}accept it unchanged"
+    return fold_line(Span(f"{sign} ", style), words, names if has_names else ())
 
 
 def verdict_words(judged_schema: JudgedSchema) -> str:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from workbench.views import Line, Span, line
 
 ORDER = ("refuses", "suspicious", "unknown", "accepts")
 """Verdicts in the order of the list."""
 FEW = 3
 """Contracts that accept the request and are listed without being asked for."""
+
+
+def fold_line(sign: Span, words: str, names: Iterable[str]) -> Line:
+    """Row that stands for others: how many they are, the key that lists them, and names, if given: in a tall window."""
+    facts = "  ".join(filter(None, ("  enter: list them", ", ".join(names))))
+    return line(sign, Span(words, "strong"), Span(facts, "muted"))
 
 
 class VerdictOrder:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.safetext import clip
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
+from workbench.tui.models.verdict_order import fold_line
 from workbench.views import BLANK, REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
 
 if TYPE_CHECKING:
@@ -129,13 +130,10 @@ def _name(variant: RequestVariant, style: str, width: int) -> Line:
     return line(Span(clip(variant.title, TITLE - 2), style, TITLE), Span(variant.name, "muted", NAME - 1))
 
 
-def folded_line(number: int) -> Line:
+def folded_line(variants: Sequence[RequestVariant], *, has_names: bool) -> Line:
     """Row that stands for the variants that cannot be sent."""
-    return line(
-        Span("· ", "muted"),
-        Span(f"{count(number, 'other variant')} cannot be sent", "strong"),
-        Span("  enter: list them", "muted"),
-    )
+    words = f"{count(len(variants), 'other variant')} cannot be sent"
+    return fold_line(Span("· ", "muted"), words, [variant.title for variant in variants if has_names])
 
 
 def folded_details(variants: Iterable[RequestVariant], width: int) -> list[Line]:

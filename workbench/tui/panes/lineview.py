@@ -375,15 +375,15 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
 
 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
-    """The rows of each line that is too long, from the top, as far as there is room."""
+    """The rows of each line that is too long, from the top, as far as there is room; the last of them may be cut."""
     room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
     lines_of = {item: lines for item in opened if (lines := _hang_rows(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []
-        if 0 < len(parts) - 1 <= room:
-            lines_of[item] = parts
-            room -= len(parts) - 1
+        if len(parts) > 1 and room > 0:
+            lines_of[item] = parts if len(parts) <= room + 1 else [*parts[:room], (*parts[room], *parts[room + 1])]
+            room -= len(lines_of[item]) - 1
     return lines_of
 
 

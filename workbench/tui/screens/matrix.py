@@ -13,7 +13,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import matrix as lines
 from workbench.tui.models.matrix import VerdictRow
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.models.verdict_order import VerdictOrder
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
@@ -149,9 +149,14 @@ class MatrixScreen(WorklistScreen):
         here, above = (judged.get(self.order.contract_at(n)) for n in (item, item - 1))
         return bool(item and here and above and lines.cause(here.row) == lines.cause(above.row) != "")
 
+    def _accepting(self) -> list[str]:
+        """Labels of the contracts behind the row of those that accept."""
+        subjects = self.worklist.subjects or ()
+        return [subjects[number] for number in self.order.accepting if subjects]
+
     def _line(self, item: int) -> Line:
         if self.order.is_folded_at(item):
-            return lines.accepting_line(len(self.order.accepting))
+            return lines.accepting_line(self._accepting(), has_names=self.size.height >= TALL)
         number = self.order.contract_at(item)
         label = self.worklist.subjects[number] if self.worklist.subjects else ""
         return lines.contract_line(
@@ -170,8 +175,7 @@ class MatrixScreen(WorklistScreen):
             return
         row = judgement.row
         if self.order.is_folded_at(self.contracts.cursor):
-            labels = [self.worklist.subjects[number] for number in self.order.accepting if self.worklist.subjects]
-            self.details.show((), ", ".join(labels))
+            self.details.show((), ", ".join(self._accepting()))
             self.details.title(line(" accepted by these contracts "))
         else:
             self.details.show(judgement.said, lines.nothing_to_say(row))

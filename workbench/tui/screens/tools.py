@@ -13,7 +13,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.models.tools import DialectRow, ToolDeclaration, ToolJudgement
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
@@ -200,7 +200,8 @@ class ToolsScreen(WorklistScreen):
 
             def row(item: int) -> Line:
                 if self.rows.is_folded_at(item):
-                    return tools.accepting_line(self.rows.hidden, self.rows.listed)
+                    names = [one.dialect.name for one in judged[self.rows.listed :]]
+                    return tools.accepting_line(names, self.rows.listed, has_names=self.size.height >= TALL)
                 is_here = tools.is_own(judged[item], self.provider)
                 return tools.dialect_line(judged[item], self.dialects.text_width, is_here=is_here)
 

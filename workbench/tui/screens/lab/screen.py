@@ -23,6 +23,7 @@ from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.models import lab, send
+from workbench.tui.models.headline import TOOLS
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.text import TextLinesPane
@@ -75,7 +76,7 @@ class LabView:
             )
         bar = self.screen.query_one("#headline", Bar)
         if column is None:
-            none = line(Span(f" {TITLE}   ", "strong"), Span(f"no target yet · {send.NEVER}", "muted"))
+            none = line(Span(f" {TITLE}   ", "strong"), Span(f"no target yet · {TOOLS}", "muted"))
             bar.show([none, (Span(" "), *words)])
             return
         target = column.subject.target

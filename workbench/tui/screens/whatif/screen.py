@@ -17,7 +17,7 @@ from workbench.send import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, whatif
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.screens.whatif.outcome_panes import OutcomePanes
@@ -174,7 +174,7 @@ class WhatIfScreen(Screen[None]):
     def _line(self, item: int) -> Line:
         number = self.rows.variant(item)
         if number is None:
-            return whatif.folded_line(len(self.rows.hidden))
+            return whatif.folded_line([self.variants[n] for n in self.rows.hidden], has_names=self.size.height >= TALL)
         width = self.table.text_width
         visible = whatif.visible_targets(len(self.targets), self.column, width)
         column = self.column if item == self.table.cursor else None
