@@ -38,6 +38,7 @@ def look(
             compare(before, t.trial.decoded.request_text),
             t.trial.contract.label,
             _headers(t),
+            tuple(dict.fromkeys(found.rule for found in (*t.breaks, *t.answer_findings))),
         )
         for t in checked
     )

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tui import samples
 from workbench.contracts import FaultOrigin, Finding, Repair, Severity
+from workbench.diff import compare
 from workbench.tui.models import findings
 from workbench.views.lines import plain
 from workbench.views.words import origin_words
@@ -57,6 +59,22 @@ def test_first_break_is_the_first_error() -> None:
 def test_tally_names_what_there_is() -> None:
     assert findings.tally(WALK) == "2 errors, 2 warnings, 1 info"
     assert findings.tally(WALK[:1]) == "1 info"
+
+
+@pytest.mark.parametrize(
+    ("remaining", "words"),
+    [
+        ((), "other findings remain"),
+        (("args.schema",), "args.schema remains"),
+        (("args.schema", "closure.id"), "args.schema and 1 other rule remain"),
+    ],
+)
+def test_what_remains_after_a_repair_is_named(remaining: tuple[str, ...], words: str) -> None:
+    request = samples.exchange({}, {}).request
+    assert request
+    same = compare(b"{}", b"{}")
+    offer = findings.RepairOffer(Repair("t", False, ()), request, b"{}", same, "generic", remaining=remaining)
+    assert plain(findings.effect(offer)) == f" ! {words}"
 
 
 def test_a_finding_is_explained_when_open() -> None:

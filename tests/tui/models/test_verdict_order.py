@@ -3,7 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.tui.models.verdict_order import FEW, ORDER, VerdictOrder
+from workbench.tui.models.verdict_order import FEW, ORDER, VerdictOrder, fold_line
+from workbench.views import Span
+from workbench.views.lines import plain
 
 VERDICTS = st.lists(st.sampled_from(ORDER), max_size=12)
 
@@ -12,6 +14,11 @@ def order_of(verdicts: list[str]) -> VerdictOrder:
     order = VerdictOrder()
     order.arrange(len(verdicts), dict(enumerate(verdicts)))
     return order
+
+
+def test_a_fold_names_what_it_holds_where_it_is_given_the_names() -> None:
+    assert plain(fold_line(Span("✓ "), "2 others", ("a", "b"))) == "✓ 2 others  enter: list them  a, b"
+    assert plain(fold_line(Span("✓ "), "2 others", ())) == "✓ 2 others  enter: list them"
 
 
 def test_refusals_come_first_and_those_that_accept_are_one_row() -> None:

@@ -178,6 +178,7 @@ async def test_a_repair_of_the_edited_request_makes_the_contract_accept_it() -> 
         await until(edit.driver.pilot, lambda: isinstance(edit.driver.app.screen, EditScreen))
         await edit.settled()
         assert edit.verdict == "accepts" and "✓ accepts" in edit.driver.text
+        assert edit.screen.query_one("#headline").size.height == 2
         await edit.driver.press("f")
         await until(edit.driver.pilot, lambda: "nothing to repair" in edit.driver.text)
 

@@ -17,6 +17,13 @@ async def jump(driver: Driver, typed: str) -> None:
     await driver.press(*typed, "enter")
 
 
+async def test_all_forms_are_named_in_a_narrow_window() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (40, 20)) as driver:
+        await driver.press("#")
+        await until(driver.pilot, lambda: "go to" in driver.text)
+        assert " ".join(driver.text.split()).endswith("or an id enter go esc cancel")
+
+
 async def test_exchange_message_byte_and_pointer() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
         await driver.shows(2)

@@ -48,6 +48,7 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
         assert isinstance(screen, RepairsScreen)
         assert "Repair 1 of" in driver.text and "no other finding" in driver.text
         assert "against contract anthropic" in driver.text
+        assert "✗ closure.missing-result  request 1" in driver.text and "(ls) has no tool result" in driver.text
         assert " ▸1 ✓ " in driver.text and f"  2 ✓ {screen.offered[1].repair.title}" in driver.text
         assert "tool_result" in driver.text
         assert "\x1b" not in driver.text and "\u202e" not in driver.text
@@ -65,6 +66,20 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
         assert (tmp_path / "repaired-1.json").read_bytes() == offered.body
         await driver.press("q")
         assert driver.screen.opened
+
+
+async def test_a_repair_that_is_not_enough_names_what_remains() -> None:
+    both = {**BROKEN, "tools": [{"name": "ls tool", "input_schema": {"type": "object"}}]}
+    async with showing(samples.session(samples.exchange(both, {}, url=URL)), (120, 40)) as driver:
+        await until(driver.pilot, lambda: driver.screen.findings.current)
+        await until(driver.pilot, lambda: not driver.screen.repair_lookup.is_looking)
+        await driver.press("f")
+        screen = driver.app.screen
+        assert isinstance(screen, RepairsScreen)
+        remaining = [offer.remaining for offer in screen.offered]
+        assert any(remaining) and all(offer.repair.verified != bool(offer.remaining) for offer in screen.offered)
+        await driver.press(str(remaining.index(next(filter(None, remaining))) + 1))
+        assert f"! {next(filter(None, remaining))[0]} remains" in driver.text
 
 
 async def test_where_nothing_is_known_that_is_said() -> None:

@@ -36,6 +36,7 @@ class CheckedRepair:
         request: the repaired request.
         trial: its findings and verdict.
         answer_findings: remaining findings that only the recorded response reveals.
+        breaks: the other findings that remain, and for which the contract refuses the request or may refuse it.
     """
 
     proposal: Proposal
@@ -43,6 +44,7 @@ class CheckedRepair:
     request: HttpRequest
     trial: CheckedVariant
     answer_findings: tuple[Finding, ...] = ()
+    breaks: tuple[Finding, ...] = ()
 
 
 NextSearch = Callable[[CheckedRepair, int], "RepairSearch"]
@@ -231,7 +233,9 @@ class RepairSearch:
             return None
         verified = not breaks and not answer_findings and trial.judgement.verdict is not Verdict.REFUSES
         edits = repair_edits(self.request, self.text, proposal.changes)
-        return CheckedRepair(proposal, Repair(proposal.title, verified, edits), request, trial, answer_findings)
+        return CheckedRepair(
+            proposal, Repair(proposal.title, verified, edits), request, trial, answer_findings, tuple(breaks)
+        )
 
     def _remaining_answer_findings(self, request: HttpRequest) -> tuple[Finding, ...]:
         """Findings of the recorded response that would still apply to this request."""

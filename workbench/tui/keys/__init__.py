@@ -225,7 +225,7 @@ def with_pause(keys: tuple[Key, ...]) -> tuple[Key, ...]:
 OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the change in the session", 1)
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
-OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
+OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 3)
 OPEN_STORY = _with_hint("pane.open", "open", "open this place in the session's panes; on a group: fold it", 1)
 OPEN_PASSAGE = _with_hint("pane.open", "show bytes", "show the bytes under the cursor in the session", 1)
 OPEN_MATCH = _with_hint("pane.open", "open", "open the exchange at its first match", 1)

@@ -188,6 +188,7 @@ class RepairOffer(NamedTuple):
         difference: difference from the original request.
         contract: label of the contract that verified it.
         headers: changes of headers, one line each.
+        remaining: rules of the findings that remain after it.
     """
 
     repair: Repair
@@ -196,6 +197,7 @@ class RepairOffer(NamedTuple):
     difference: Difference
     contract: str
     headers: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
 
 
 def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
@@ -226,6 +228,18 @@ def labelled_lines(
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(lines)]
 
 
+def finding_title(finding: Finding) -> list[Line]:
+    """The finding that is repaired: rule and place, and the sentence about it."""
+    return [
+        line(
+            Span(f" {SEVERITY_GLYPH[finding.severity]} ", finding.severity.value),
+            Span(finding.rule, "strong"),
+            Span(f"  {finding.side} {exchange_range(finding)}  {where(finding)}", "muted"),
+        ),
+        line(Span(f"   {finding.message}")),
+    ]
+
+
 def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
     """Number of a repair, its effect, and how it was verified."""
     found = repair_offer.difference
@@ -251,9 +265,13 @@ def title_without(finding: Finding) -> list[Line]:
 
 
 def effect(repair_offer: RepairOffer) -> Line:
-    """Whether other findings remain after a repair."""
-    is_whole = repair_offer.repair.verified
-    return line(Span(" ✓ no other finding", "ok") if is_whole else Span(" ! other findings remain", "warning"))
+    """Whether other findings remain after a repair, and which."""
+    if repair_offer.repair.verified:
+        return line(Span(" ✓ no other finding", "ok"))
+    first, *others = repair_offer.remaining or ("other findings",)
+    rest = f" and {count(len(others), 'other rule')}" if others else ""
+    verb = "remains" if repair_offer.remaining and not others else "remain"
+    return line(Span(f" ! {first}{rest} {verb}", "warning"))
 
 
 MOST_OFFERS = 6

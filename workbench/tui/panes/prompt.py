@@ -80,9 +80,9 @@ class Prompt(Vertical):
         return self.query_one(Input)
 
     def say(self, lines: Sequence[Line]) -> None:
-        """Show lines below the text."""
+        """Show lines below the text; a long one takes several rows."""
         for bar in self.query("#words").results(Bar):  # none while the app ends
-            bar.styles.height = len(lines)
+            bar.styles.height = "auto"
             bar.show(lines)
 
     def on_input_changed(self, message: Input.Changed) -> None:

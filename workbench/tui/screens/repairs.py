@@ -18,7 +18,7 @@ from workbench.tui.list_search import search_of
 from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.findings import LOOKING, RepairOffer
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.service import is_open
@@ -82,11 +82,13 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         self._entitle()
 
     def _entitle(self) -> None:
+        """Name the repair, and above it in a tall window the finding that is repaired."""
         if not self.offered:
             self.query_one("#headline", Bar).show(findings.title_without(self.finding))
             return
         offer = self.offered[self.number]
-        self.query_one("#headline", Bar).show(findings.title(offer, self.number, len(self.offered)))
+        about = findings.finding_title(self.finding) if self.size.height >= TALL else []
+        self.query_one("#headline", Bar).show([*about, *findings.title(offer, self.number, len(self.offered))])
         listed = findings.offer_lines(self.offered, self.number, self.size.width)
         offers = self.query_one("#offers", Bar)
         offers.styles.height = len(listed)

@@ -106,7 +106,7 @@ class EditScreen(Screen[None]):
 
     def say(self, words: str, style: str = "muted") -> None:
         """Show a message in the header until the next one."""
-        self.notice = Span(f" {words}", style)
+        self.notice = Span(words and f" {words}", style)
         self.show_headline()
 
     def show_headline(self) -> None:
