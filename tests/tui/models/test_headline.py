@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui.models.test_timeline import row
 from workbench.safetext import cells
-from workbench.tui.models.headline import PROMISE, headline, titled
+from workbench.tui.models.headline import PROMISE, headline, title_with_promise
 from workbench.views.lines import plain
 
 FORMS = ("simulated · no API key · tools are never run", "simulated · tools are never run", "simulated")
@@ -33,13 +33,13 @@ def test_a_name_is_whole_where_a_shorter_promise_leaves_room(name: str, words: s
 
 @pytest.mark.parametrize(("width", "form"), [(120, 0), (46, 1), (24, 2)])
 def test_a_title_has_the_longest_promise_that_fits_beside_it(width: int, form: int) -> None:
-    shown = titled("Send to x", FORMS, "ok", width)
+    shown = title_with_promise("Send to x", FORMS, "ok", width)
     assert shown[-1].text.strip() == FORMS[form] and sum(abs(s.width) or cells(s.text) for s in shown) == width
 
 
 @pytest.mark.parametrize("width", [40, 60])
 def test_a_long_title_keeps_the_shortest_promise_within_two_rows(width: int) -> None:
-    shown = plain(titled("t" * 300, FORMS, "ok", width))
+    shown = plain(title_with_promise("t" * 300, FORMS, "ok", width))
     assert shown.endswith("  simulated") and width < cells(shown) <= 2 * width
 
 

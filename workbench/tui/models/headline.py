@@ -74,7 +74,7 @@ def fitting(promises: Sequence[str], room: int) -> str:
     return next((words for words in promises if cells(words) + 1 <= room), promises[-1])
 
 
-def titled(title: str, promises: Sequence[str], style: str, width: int) -> Line:
+def title_with_promise(title: str, promises: Sequence[str], style: str, width: int) -> Line:
     """Title with a promise at the right edge, in the longest form that fits beside it.
 
     Where none fits, the shortest one follows a title of at most two rows.

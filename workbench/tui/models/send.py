@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
 from workbench.send import NoteKind
-from workbench.tui.models.headline import TOOLS, titled
+from workbench.tui.models.headline import TOOLS, title_with_promise
 from workbench.tui.models.matrix import SEVERITIES
 from workbench.tui.models.tools import open_head
 from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, hang, line, plain, size, wrap
@@ -80,7 +80,7 @@ def request_name(node: BranchNode) -> str:
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
     """Title with destination and promise, then facts."""
     style = "ok" if target.is_simulator else "warning strong"
-    return [titled(title, promises(target, is_set=is_set), style, width), (Span(" "), *facts)]
+    return [title_with_promise(title, promises(target, is_set=is_set), style, width), (Span(" "), *facts)]
 
 
 def summary(prepared: PreparedRequest) -> Line:
