@@ -7,13 +7,13 @@ and ``outputTokens`` add up to ``totalTokens``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols.bedrock_converse.request import PROTOCOL, message_nodes, read_message, write_block
 from workbench.protocols.common.error_body import read_answer_body, write_exception
-from workbench.protocols.common.reading import Notes, whole_number
+from workbench.protocols.common.reading import Notes, contradicts_content, whole_number
 from workbench.wire import aws_message, dumps
 
 STOPS: Mapping[str, str] = {
@@ -43,7 +43,7 @@ def _answer(body: Mapping[str, JsonValue], value: JsonValue) -> ModelResponse:
     notes = Notes()
     message = read_message(value, "/output/message", notes)
     notes.base = ""
-    contradiction = contradicts(body.get("stopReason"), message.parts)
+    contradiction = contradicts_content("stopReason", body.get("stopReason"), message.parts)
     if contradiction:
         notes.add("stream.finish-reason", contradiction, "/stopReason")
     return ModelResponse(**envelope(body), messages=(message,), anomalies=tuple(notes.anomalies))
@@ -63,16 +63,6 @@ def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
         "usage": _usage(body.get("usage")),
         "params": params or NOTHING,
     }
-
-
-def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
-    """Describe how a stop reason contradicts the content before it; None if it fits."""
-    called = any(isinstance(p, ToolCallIR) and not p.is_server for p in parts)
-    if reason == "end_turn" and called:
-        return "stopReason is 'end_turn' although the response calls a tool"
-    if reason == "tool_use" and not called:
-        return "stopReason is 'tool_use' although the response calls no client tool"
-    return None
 
 
 def _usage(value: JsonValue) -> Usage | None:

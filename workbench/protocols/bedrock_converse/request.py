@@ -19,7 +19,6 @@ from workbench.ir import (
     Opaque,
     Part,
     Reasoning,
-    Source,
     Text,
     ToolCallIR,
     ToolChoice,
@@ -29,10 +28,10 @@ from workbench.ir import (
 from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.bedrock_converse.content import FORMATS, STATUSES, Tree, put, read_content
-from workbench.protocols.common.reading import VERBATIM, Notes, read_messages
+from workbench.protocols.common.reading import Notes, misshapen_message, read_messages
 from workbench.protocols.known_messages import KnownMessages
 from workbench.provenance import escape
-from workbench.wire import dumps, loads, type_name, type_words
+from workbench.wire import dumps, loads, type_words
 
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
@@ -103,8 +102,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "a message", pointer, notes)
     role = value.get("role")
     if not isinstance(role, str):
         notes.no_role(role)

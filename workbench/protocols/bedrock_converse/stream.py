@@ -30,11 +30,11 @@ from workbench.ir import (
 )
 from workbench.ir import ToolResultIR as Result
 from workbench.lazy_dataclass import replace
-from workbench.protocols.bedrock_converse.answer import contradicts, envelope
+from workbench.protocols.bedrock_converse.answer import envelope
 from workbench.protocols.bedrock_converse.content import put, read_block
 from workbench.protocols.common.error_body import read_error, read_exception
 from workbench.protocols.common.pieces import Pieces, damage, whole_proofs
-from workbench.protocols.common.reading import VERBATIM, Notes
+from workbench.protocols.common.reading import VERBATIM, Notes, contradicts_content
 from workbench.wire import SseEvent, loads, type_words
 
 Path = tuple[str, ...]
@@ -350,7 +350,7 @@ class KeyedStreamDecoder:
         )
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:
-        contradiction = contradicts(self._body.get("stopReason"), parts)
+        contradiction = contradicts_content("stopReason", self._body.get("stopReason"), parts)
         if contradiction:
             yield Anomaly("stream.finish-reason", contradiction, "/stopReason", self._finish)
         if self._blocks and not self._is_started:

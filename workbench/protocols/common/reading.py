@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field
 from functools import cache, lru_cache
@@ -10,12 +10,12 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from workbench.errors import WireError
-from workbench.ir import NOTHING, Anomaly, JsonValue, Message, ModelRequest, Source, Usage
+from workbench.ir import NOTHING, Anomaly, JsonValue, Message, ModelRequest, Opaque, Part, Source, ToolCallIR, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.protocols.request_reading import ReadRequest, RequestForm
-from workbench.wire import loads, type_words
+from workbench.wire import loads, type_name, type_words
 
 ITSELF: Mapping[str, str] = {"text": ""}
 """Fields of a text that is on the wire as a bare string."""
@@ -65,6 +65,12 @@ def read_messages(
     messages = tuple(read(m, f"/{key}/{n}", notes) for n, m in enumerate(value))
     notes.base = ""
     return messages
+
+
+def misshapen_message(value: JsonValue, what: str, pointer: str, notes: Notes) -> Message:
+    """The message that holds a value which is no object, unread; an anomaly says what it should be."""
+    notes.shape(f"{what} is {type_words(value)}, not an object", "")
+    return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
 
 
 @cache
@@ -184,6 +190,16 @@ def _source(at: str, pairs: tuple[tuple[str, str], ...]) -> Source:
 @cache
 def _fields(pairs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return dict(pairs)
+
+
+def contradicts_content(key: str, reason: JsonValue, parts: Iterable[Part]) -> str | None:
+    """Describe how a stop reason under a key contradicts the content before it; None if it fits."""
+    called = any([isinstance(p, ToolCallIR) and not p.is_server for p in parts])
+    if reason == "end_turn" and called:
+        return f"{key} is 'end_turn' although the response calls a tool"
+    if reason == "tool_use" and not called:
+        return f"{key} is 'tool_use' although the response calls no client tool"
+    return None
 
 
 def string_or_none(value: JsonValue) -> str | None:

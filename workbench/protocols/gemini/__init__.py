@@ -11,20 +11,18 @@ from urllib.parse import unquote
 
 from workbench import regex
 from workbench.fronts import late
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.lazy_dataclass import replace
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
-    MediaCapabilities,
-    ReasoningCapabilities,
     RequestCapabilities,
-    ToolCapabilities,
     UrlFacts,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import segment
+from workbench.protocols.families.contents.capabilities import MEDIA, REASONING, TOOLS
 from workbench.protocols.families.contents.nodes import get, key_of, snake
-from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.families.contents.request import (
     ENVELOPE,
     KEY,
@@ -51,7 +49,6 @@ ContentsWriter, request_body, response_body = late(
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = regex.compile(_METHOD)
 _MODEL = regex.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
-_KINDS = frozenset(("image", "document", "audio", "video"))
 _OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
 
 
@@ -60,28 +57,9 @@ class Gemini(CodecAdapter):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=ReasoningCapabilities(
-            carriers=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
-            plain=Carrier.THOUGHT_SIGNATURE.value,
-            switches=frozenset(("on", "off")),
-            effort_or_budget=True,
-        ),
-        media=MediaCapabilities(
-            kinds=_KINDS,
-            in_results=_KINDS,
-            sources=frozenset(("data", "url")),
-            untyped={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
-        ),
-        tools=ToolCapabilities(
-            error_flag=True,
-            arguments="object",
-            call_ids=True,
-            ids_optional=True,
-            name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
-            result_names=True,
-            json_results=True,
-            results_text_first=True,
-        ),
+        reasoning=REASONING,
+        media=MEDIA,
+        tools=replace(TOOLS, ids_optional=True),
         request=RequestCapabilities(
             key_header="x-goog-api-key",
             params=frozenset(PLACES),

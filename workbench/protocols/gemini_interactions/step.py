@@ -31,7 +31,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes
+from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes, misshapen_message
 from workbench.wire import type_name, type_words
 
 MEDIA = ("image", "audio", "document", "video")
@@ -126,8 +126,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     notes.base = pointer
     default = "assistant" if is_answer else "user"
     if not isinstance(value, dict):
-        notes.shape(f"a step is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "a step", pointer, notes)
     kind, block = value.get("type"), BlockReader(value, "", notes)
     if is_content(value):
         return Message(default, (read_block(value, "", notes),), pointer=pointer)

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.fronts import late
-from workbench.ir import Carrier, JsonValue, ModelRequest
+from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
-    MediaCapabilities,
-    ReasoningCapabilities,
     RequestCapabilities,
-    ToolCapabilities,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, edit_request
+from workbench.protocols.families.contents.capabilities import MEDIA, REASONING, TOOLS
 from workbench.protocols.families.contents.nodes import get
-from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.families.contents.request import KEY, PLACES
 from workbench.protocols.gemini_live.declaration import PROTOCOL, SERVING, TRAITS
 from workbench.wire import loads
@@ -42,7 +39,6 @@ LiveWriter, write_request, write_response = late(
 
 
 _URL = regex.compile(r"\.(?:GenerativeService|LlmBidiService)[./]BidiGenerateContent(?:Constrained)?/?(?:[?#]|$)")
-_KINDS = frozenset(("image", "document", "audio", "video"))
 _OF_SETUP = ("sessionResumption", "contextWindowCompression", "outputAudioTranscription", "inputAudioTranscription")
 
 
@@ -65,27 +61,9 @@ class GeminiLive(CodecAdapter):
 
     name = PROTOCOL
     capabilities = Capabilities(
-        reasoning=ReasoningCapabilities(
-            carriers=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
-            plain=Carrier.THOUGHT_SIGNATURE.value,
-            switches=frozenset(("on", "off")),
-            effort_or_budget=True,
-        ),
-        media=MediaCapabilities(
-            kinds=_KINDS,
-            in_results=_KINDS,
-            sources=frozenset(("data", "url")),
-            untyped={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
-        ),
-        tools=ToolCapabilities(
-            error_flag=True,
-            arguments="object",
-            call_ids=True,
-            name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
-            result_names=True,
-            json_results=True,
-            results_text_first=True,
-        ),
+        reasoning=REASONING,
+        media=MEDIA,
+        tools=TOOLS,
         request=RequestCapabilities(
             key_header="x-goog-api-key",
             params=frozenset(PLACES) - {"count"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.protocols.declaration import ErrorStyle, RequestClues, Serving, TokenCounts, Traits
+from workbench.protocols.families.contents.places import PLACES as CONTENT_PLACES
 
 PROTOCOL = "gemini-live"
 
@@ -14,27 +15,12 @@ SERVING = Serving(
     clues=RequestClues(paths=r"BidiGenerateContent"),
 )
 
-PLACES = {
-    "request.tools": "/tools",
-    "tool.name": "/tools/*/functionDeclarations/*/name",
-    "tool.description": "/tools/*/functionDeclarations/*/description",
-    "tool.parameters": "/tools/*/functionDeclarations/*/parameters",
-    "content.text": "/contents/*/parts/*/text",
-    "content.image": "/contents/*/parts/*/inlineData",
-    "call.id": "/contents/*/parts/*/functionCall/id",
-    "call.name": "/contents/*/parts/*/functionCall/name",
-    "call.arguments": "/contents/*/parts/*/functionCall/args",
-    "result.id": "/contents/*/parts/*/functionResponse/id",
-    "result.content": "/contents/*/parts/*/functionResponse/response",
-    "sampling.temperature": "/generationConfig/temperature",
-    "sampling.top_p": "/generationConfig/topP",
-    "sampling.top_k": "/generationConfig/topK",
-    "sampling.presence_penalty": "/generationConfig/presencePenalty",
-    "sampling.frequency_penalty": "/generationConfig/frequencyPenalty",
-    "sampling.seed": "/generationConfig/seed",
-    "sampling.stop": "/generationConfig/stopSequences",
-    "request.max_tokens": "/generationConfig/maxOutputTokens",
-}
+_NOT_OF_LIVE = frozenset((
+    "request.tool_choice", "content.file", "sampling.logprobs", "sampling.top_logprobs", "reasoning.effort",
+    "output.schema",
+))  # fmt: skip
+
+PLACES = {name: place for name, place in CONTENT_PLACES.items() if name not in _NOT_OF_LIVE}
 """Name of a place → where it is in a request."""
 
 TRAITS = Traits(

@@ -25,7 +25,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common import think_tags
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, misshapen_message
 from workbench.protocols.families.chat.message import merge_nested, read_blocks
 from workbench.wire import type_name, type_words
 
@@ -39,8 +39,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     """One message; a wrong value is kept, and an anomaly is noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "a message", pointer, notes)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):

@@ -17,17 +17,15 @@ from workbench.ir import (
     Message,
     ModelRequest,
     ModelResponse,
-    Opaque,
     Part,
-    Source,
     ToolChoice,
     ToolDef,
 )
 from workbench.protocols._params import Param, read_params
-from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, read_messages
+from workbench.protocols.common.reading import BlockReader, Notes, misshapen_message, read_messages
 from workbench.protocols.families.blocks.content import read_content
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import type_name, type_words
+from workbench.wire import type_words
 
 PROTOCOL = "anthropic-messages"
 
@@ -79,8 +77,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "a message", pointer, notes)
     role = value.get("role")
     own = {"role", "content"} if isinstance(role, str) else {"content"}
     if not isinstance(role, str):

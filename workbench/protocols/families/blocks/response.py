@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
+from workbench.ir import NOTHING, JsonValue, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.common.reading import Notes, whole_number
+from workbench.protocols.common.reading import Notes, contradicts_content, string_or_none, whole_number
 from workbench.protocols.families.blocks.request import PROTOCOL, read_message
 
 STOPS: Mapping[str, str] = {
@@ -37,7 +37,7 @@ def _read(value: JsonValue) -> ModelResponse | None:
 def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
     notes = Notes()
     message = read_message({"role": body.get("role"), "content": body["content"]}, "", notes)
-    contradiction = contradicts(body.get("stop_reason"), message.parts)
+    contradiction = contradicts_content("stop_reason", body.get("stop_reason"), message.parts)
     if contradiction:
         notes.add("stream.finish-reason", contradiction, "/stop_reason")
     return ModelResponse(**envelope(body), messages=(message,), anomalies=tuple(notes.anomalies))
@@ -45,11 +45,11 @@ def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
 
 def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
     """Keyword arguments of a ``ModelResponse`` except its content."""
-    reason = _text(body.get("stop_reason"))
+    reason = string_or_none(body.get("stop_reason"))
     return {
         "protocol": PROTOCOL,
-        "id": _text(body.get("id")),
-        "model": _text(body.get("model")),
+        "id": string_or_none(body.get("id")),
+        "model": string_or_none(body.get("model")),
         "finish_reason": reason,
         "stop": None if reason is None else STOPS.get(reason, "other"),
         "usage": read_usage(body.get("usage")),
@@ -70,17 +70,3 @@ def read_usage(value: JsonValue) -> Usage | None:
         reasoning=whole_number(details.get("thinking_tokens")) if isinstance(details, dict) else None,
         raw=value,
     )
-
-
-def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
-    """Describe how a stop reason contradicts the content before it; None if it fits."""
-    called = any([isinstance(p, ToolCallIR) and not p.is_server for p in parts])
-    if reason == "end_turn" and called:
-        return "stop_reason is 'end_turn' although the response calls a tool"
-    if reason == "tool_use" and not called:
-        return "stop_reason is 'tool_use' although the response calls no client tool"
-    return None
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None

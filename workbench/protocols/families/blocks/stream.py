@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from workbench.errors import WireError
 from workbench.ir import MILD, UNUSUAL, Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.protocols.common.error_body import read_error, read_error_text
-from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.blocks.response import contradicts, envelope
+from workbench.protocols.common.reading import Notes, contradicts_content
+from workbench.protocols.families.blocks.response import envelope
 from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
 from workbench.wire import SseEvent, loads, type_words
 
@@ -309,7 +309,7 @@ class BlockStreamDecoder:
         for block in self._reused:
             message = f"the index of a block is used again for a block of type {block.kind!r}"
             yield Anomaly("stream.block-order", message, places[id(block)], block.all_events())
-        contradiction = contradicts(self._body.get("stop_reason"), parts)
+        contradiction = contradicts_content("stop_reason", self._body.get("stop_reason"), parts)
         if contradiction:
             yield Anomaly("stream.finish-reason", contradiction, "/stop_reason", self._finish)
         elif self._is_complete and self._blocks and self._body.get("stop_reason") is None:

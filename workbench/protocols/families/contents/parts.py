@@ -29,7 +29,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.lazy_dataclass import replace
-from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes
+from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes, misshapen_message
 from workbench.protocols.families.contents.nodes import ContentNode, as_list, key_of, snake
 from workbench.wire import type_name, type_words
 
@@ -111,8 +111,7 @@ def _message(value: JsonValue, pointer: str, notes: Notes, default: str) -> Mess
         notes.shape("a content that is a string, not an object with parts", "")
         return Message(default, (Text(value, source=Source("", ITSELF)),), pointer=pointer)
     if not isinstance(value, dict):
-        notes.shape(f"a content is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "a content", pointer, notes)
     role = value.get("role")
     own = {"role", "parts"} if role is None or isinstance(role, str) else {"parts"}
     if "role" not in own:

@@ -31,7 +31,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes
+from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, misshapen_message
 from workbench.protocols.families.chat.message import media_type, merge_nested, parse_arguments
 from workbench.wire import type_name, type_words
 
@@ -367,8 +367,7 @@ def kind_of_item(value: Mapping[str, JsonValue]) -> str | None:
 def _read(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader], *, is_answer: bool) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"an item is {type_words(value)}, not an object", "")
-        return Message("", (Opaque(type_name(value), value, Source("", VERBATIM)),), pointer=pointer)
+        return misshapen_message(value, "an item", pointer, notes)
     kind = kind_of_item(value)
     block = BlockReader(value, "", notes)
     if kind == "message":
