@@ -41,6 +41,9 @@ class _Nothing(dict[str, Any]):
 
 NOTHING: Mapping[str, Any] = _Nothing()
 
+HISTORIES = ("messages", "contents", "input")
+"""Members of a request that hold the conversation, one for each family of protocols."""
+
 
 class Segment(NamedTuple):
     """A piece of a streamed value: the string at ``pointer`` in the JSON data of block ``event`` of the stream."""

@@ -33,6 +33,7 @@ from workbench.cli._shell import INTERRUPTED
 from workbench.cli._trials import target_search
 from workbench.cli.minimize import first_failing
 from workbench.errors import WorkbenchError
+from workbench.ir import HISTORIES
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 NAME = "bisect"
 HELP = "find the first turn from which a conversation cannot be continued"
 
-_MESSAGE = regex.compile(r"^/(?:messages|input|contents)/(\d+)")
+_MESSAGE = regex.compile(rf"^/(?:{'|'.join(HISTORIES)})/(\d+)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

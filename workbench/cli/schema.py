@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
 from workbench.errors import NoSuchFile, UnreadableInput, UsageError, WireError
+from workbench.ir import HISTORIES
 from workbench.lazy_dataclass import dataclass
 from workbench.views import SCHEMA_SIGNS
 
@@ -217,7 +218,7 @@ def _tools_of_file(path: str) -> list[_DeclaredTool]:
         return []
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
         value = value["result"]  # the answer of an MCP server to tools/list
-    if isinstance(value, dict) and any(key in value for key in ("messages", "contents", "input", "log")):
+    if isinstance(value, dict) and any(key in value for key in (*HISTORIES, "log")):
         return []
     tools = value.get("tools", value) if isinstance(value, dict) else value
     return [tool for entry in (tools if isinstance(tools, list) else [tools]) for tool in _definition(entry)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench import regex
 from workbench.contracts.contract import Contract
 from workbench.errors import WireError
-from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
+from workbench.ir import HISTORIES, NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, grammars, refusals
@@ -36,7 +36,6 @@ _CHAR = regex.compile(
     r"\b(?:char(?:acter)?|(?:at|from|near|\() ?(?:position|offset|pos))\W{0,2}(\d{1,9})\b", re.IGNORECASE
 )
 _QUOTED = regex.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
-_LISTS = ("messages", "contents", "input")
 _WRONG = regex.compile(
     r"\b(?:invalid(?: value)?|unknown(?: variant)?|unexpected|unsupported|got|found|received)\b(?: value| type)?"
     r"\W{1,4}(?P<value>[A-Za-z][\w.-]{0,80})"
@@ -299,7 +298,7 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
     if key is None:
         return ""
     value, pointer, rest = body[key], f"/{escape(key)}", list(steps[1:])
-    if key in _LISTS and rest and rest[0].isdecimal() and isinstance(value, list):
+    if key in HISTORIES and rest and rest[0].isdecimal() and isinstance(value, list):
         message, remaining = _count_messages(rest, value, decoded, contract)
         if message is not None:
             value, pointer, rest = value[message], f"{pointer}/{message}", remaining
@@ -395,7 +394,7 @@ def _by_index(
         if not number.isdecimal():
             continue
         is_tool = word.lower().startswith(("tool", "function"))
-        keys = ("tools",) if is_tool else _LISTS
+        keys = ("tools",) if is_tool else HISTORIES
         key = next((key for key in keys if isinstance(body, dict) and isinstance(body.get(key), list)), None)
         pointer = _walk(body, [key, number], decoded, contract) if key else ""
         if pointer.count("/") > 1:
@@ -456,7 +455,7 @@ def _by_role(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPlace
     """The first message of the role that a text refuses."""
     found = _NO_ROLE.search(text)
     role = next(filter(None, found.groups()), "").lower() if found else ""
-    for key in _LISTS if role and isinstance(body, dict) else ():
+    for key in HISTORIES if role and isinstance(body, dict) else ():
         items = body[key] if isinstance(body.get(key), list) else []
         for n, item in enumerate(items):
             if isinstance(item, dict) and str(item.get("role", "")).lower() == role:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from workbench import regex
 from workbench.contracts.contract import Contract, EnforcedCheck
 from workbench.contracts.finding import Finding, Severity
-from workbench.ir import JsonValue, Part
+from workbench.ir import HISTORIES, JsonValue, Part
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, fact
 
@@ -18,7 +18,7 @@ UNKNOWN = "…"
 
 _VARIABLE = regex.compile(r"\{(\w+)\}")
 _INDEX = {
-    "message": regex.compile(r"^/(?:messages|contents|input)/(\d+)"),
+    "message": regex.compile(rf"^/(?:{'|'.join(HISTORIES)})/(\d+)"),
     "part": regex.compile(r"/(?:content|parts)/(\d+)"),
     "item": regex.compile(r"/(?:output|content/\d+/content)/(\d+)"),
     "call": regex.compile(r"/tool_calls/(\d+)"),

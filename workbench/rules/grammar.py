@@ -13,7 +13,7 @@ from functools import cache
 from workbench import contracts, regex
 from workbench.contracts import Basis, Finding, Severity, dotted_path
 from workbench.errors import WireError
-from workbench.ir import JsonValue, Message
+from workbench.ir import HISTORIES, JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import (
@@ -51,7 +51,6 @@ _DATE = regex.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)")
 _PLAIN = regex.compile(r"[-_]")
 _TOOLS = ("tools", "functions", "toolConfig/tools")
 _CHOICES = ("tool_choice", "function_call", "toolConfig", "tool_config")
-_LISTS = ("messages", "input", "contents")
 _PART = regex.compile(r"/(?:content|parts|output)/(?:\d+/(?:content/\d+/)?)?type$")
 """The type of a part of a message, below the list of messages."""
 _ALWAYS_THERE = ("role", "name", "function", "parameters")
@@ -374,7 +373,7 @@ def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
             if fault.code == grammars.UNKNOWN_VARIANT and place.endswith("/type")
             else "schema.malformed"
         )
-    if first in _LISTS and rest:
+    if first in HISTORIES and rest:
         is_part = fault.code == grammars.UNKNOWN_VARIANT and _PART.search(rest) and not value.endswith("text")
         return "content.unsupported-part" if is_part else "content.shape"
     if first in _CHOICES and (rest or first != "toolConfig"):

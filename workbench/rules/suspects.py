@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workbench import contracts, regex
 from workbench.contracts import Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
-from workbench.ir import ApiError, JsonValue
+from workbench.ir import HISTORIES, ApiError, JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -23,7 +23,7 @@ from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.failure_place import error_parameters, refusal_of, was_judged
 from workbench.rules._shared.place_in_error_text import says_name
 from workbench.rules._shared.refused_value import VAGUE
-from workbench.rules._shared.request_keys import HISTORIES, top_key
+from workbench.rules._shared.request_keys import top_key
 from workbench.rules.answers import ANSWER_ERROR, named_place
 from workbench.wire import loads
 

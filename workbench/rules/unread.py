@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
+from workbench.ir import HISTORIES
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.families import get_rule
-from workbench.rules._shared.request_keys import HISTORIES
 from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import Framing, Headers, Origin, State, loads
 

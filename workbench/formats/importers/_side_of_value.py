@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench import protocols, regex
 from workbench.errors import WireError
-from workbench.ir import JsonValue
+from workbench.ir import HISTORIES, JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, dumps, loads
 
@@ -35,7 +35,6 @@ _BEDROCK_EVENTS = frozenset(
 )
 _ANSWER_OBJECTS = ("response", "interaction")
 _RESPONSE_LISTS = ("choices", "candidates", "output")
-_REQUEST_LISTS = ("messages", "contents", "input")
 _REQUEST_MARKS = frozenset({"model", "max_tokens", "max_tokens_to_sample", "temperature", "stream", "tools", "agent"})
 _ERROR_KEYS = frozenset({"message", "code", "type", "status", "param", "request_id", "__type"})
 _CERTAIN = 0.5
@@ -116,7 +115,7 @@ def _is_response(value: dict[str, JsonValue]) -> bool:
 
 
 def _is_request(value: dict[str, JsonValue]) -> bool:
-    if any(isinstance(value.get(k), list) for k in _REQUEST_LISTS):
+    if any(isinstance(value.get(k), list) for k in HISTORIES):
         return True
     if isinstance(value.get("messages"), str | dict) and isinstance(value.get("model"), str):  # refused, and a request
         return True

@@ -16,6 +16,7 @@ from workbench import protocols
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
 from workbench.ir import (
+    HISTORIES,
     NOTHING,
     ApiError,
     Carrier,
@@ -43,7 +44,6 @@ MAX_LOSSES = 20
 """Limit of kinds of loss listed in one exchange."""
 
 NO_FLAG = "the error flag of a tool result is left out"
-_CONTAINERS = ("messages", "input", "contents")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +186,7 @@ def loss_texts(losses: Iterable[Loss]) -> frozenset[str]:
 
 def container(body: Mapping[str, JsonValue]) -> str:
     """Key of the request that holds its messages."""
-    return next(key for key in _CONTAINERS if key in body)
+    return next(key for key in HISTORIES if key in body)
 
 
 class TranscriptSession:

@@ -11,13 +11,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field
 
 from workbench.contracts import SIMULATED, Breaks, Finding, Severity
-from workbench.ir import ModelResponse
+from workbench.ir import HISTORIES, ModelResponse
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._shared.context import RuleContext
 from workbench.rules._shared.failure_place import was_judged
-from workbench.rules._shared.request_keys import HISTORIES
 from workbench.rules._shared.wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import Headers, Origin, translation_of, urls

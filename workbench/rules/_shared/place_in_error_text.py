@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from workbench import contracts, regex
 from workbench.contracts import ErrorPlace
-from workbench.ir import JsonValue
+from workbench.ir import HISTORIES, JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.provenance import escape
-from workbench.rules._shared.request_keys import HISTORIES, top_key
+from workbench.rules._shared.request_keys import top_key
 
 MOST_NODES = 20_000
 """Values of a body that are looked at."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workbench import regex
 from workbench.contracts import ErrorPlace
 from workbench.errors import WireError
-from workbench.ir import JsonValue
+from workbench.ir import HISTORIES, JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.provenance import escape, scalars
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _MISSING = ("field-missing", "message-empty")
 _OF_PARAMETERS = ("parameter-unsupported", "value-invalid", "parameter-range")
-_LISTS = ("messages", "input", "contents")
 
 
 class _PlaceRule(NamedTuple):
@@ -36,7 +35,7 @@ class _PlaceRule(NamedTuple):
     rule: str
 
 
-_TURN = r"^/(?:messages|input|contents)/\d"
+_TURN = rf"^/(?:{'|'.join(HISTORIES)})/\d"
 _SCHEMA = r"^/(?:tools|functions)/.*/(?:parameters|input_?[sS]chema|json)"
 _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"^/(?:tool_choice|function_call|tool_?[cC]onfig/(?:tool_?[cC]hoice|function))", (), "choice.unsupported"),
@@ -142,7 +141,7 @@ _OPAQUE = ("arguments", "args", "parameters", "input_schema", "inputSchema", "re
 def _keys_below(body: JsonValue) -> Iterator[str]:
     """Pointers of the keys of what is in the lists of messages and tools, without values of tools themselves."""
     for key, value in body.items() if isinstance(body, dict) else ():
-        if key in (*_LISTS, "tools"):
+        if key in (*HISTORIES, "tools"):
             yield from _keys(value, f"/{key}")
 
 
@@ -158,7 +157,7 @@ def _keys(value: JsonValue, pointer: str) -> Iterator[str]:
 
 
 def _messages(body: Mapping[str, JsonValue]) -> Iterator[tuple[str, Mapping[str, JsonValue]]]:
-    for key in _LISTS:
+    for key in HISTORIES:
         items = body.get(key)
         for n, each in enumerate(items if isinstance(items, list) else ()):
             if isinstance(each, dict):
@@ -237,7 +236,7 @@ def _parts(body: Mapping[str, JsonValue]) -> Iterator[str]:
 def _odd_names(body: Mapping[str, JsonValue]) -> Iterator[str]:
     """Names of tools, then those of calls, that are empty or have other characters than letters, digits, _ and -."""
     for pointer, value in scalars(dict(body)):
-        is_name = pointer.endswith("/name") and pointer.split("/")[1] in ("tools", "functions", *_LISTS)
+        is_name = pointer.endswith("/name") and pointer.split("/")[1] in ("tools", "functions", *HISTORIES)
         if is_name and isinstance(value, str) and not _PLAIN_NAME.match(value):
             yield pointer
 

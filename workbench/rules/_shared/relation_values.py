@@ -26,14 +26,13 @@ from workbench.contracts import (
     names_of,
     passes_filter,
 )
-from workbench.ir import JsonValue, Message
+from workbench.ir import HISTORIES, JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, of_shapes, text_of
 from workbench.provenance import escape
 from workbench.rules._shared.body_values import base, is_held, list_key, params, spellings, top
 from workbench.rules._shared.context import RuleContext
-from workbench.rules._shared.request_keys import HISTORIES
 from workbench.wire import loads, value_at
 
 

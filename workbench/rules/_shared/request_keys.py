@@ -1,9 +1,6 @@
-"""Members of a request that hold its history, on every wire, and the envelope that a request may be in."""
+"""The member of a request that a pointer leads into, and the envelope that a request may be in."""
 
 from __future__ import annotations
-
-HISTORIES = ("messages", "contents", "input")
-"""Members of a request that hold the conversation."""
 
 ENVELOPE = "/request"
 """Where the request is in an envelope (Code Assist)."""
