@@ -115,6 +115,10 @@ ANYBODYS = [
     "Repository name and/or commit message cannot be empty strings!",
     "Error: Unsupported parameter type: range",
     'GraphQL error: Unknown argument "first" on field "user" of type "Query".',
+    "HttpMediaTypeNotSupportedException: Unsupported content type: text/plain",
+    "System.ArgumentException: Function name must not be empty. (Parameter 'name')",
+    "ssh-agent: agent refused operation: invalid signature",
+    "error: unexpected argument '--tool' found",
     "500 Error converting to buffer: Invalid image data",
 ]
 """Texts of programs that have nothing to do with models."""
