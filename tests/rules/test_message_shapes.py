@@ -106,9 +106,9 @@ def test_relations_find_the_same_with_and_without_shapes() -> None:
     for protocol, value in ((name, value) for name in MESSAGES for value in variants(name, 150)):
         message = placed(value)
         for group in asked[protocol]:
-            numbers = relation_values._may_hit(shape_of(message), group)
+            numbers = relation_values._may_hit(message.kind, group)
             told = {n: found for n in numbers if (found := relation_values._hits(message, group.questions[n]))}
-            alone = {n: q.values(value) if q.is_for(message) else () for n, q in enumerate(group.questions)}
+            alone = {n: q.values(value) if q.has_role(message.role) else () for n, q in enumerate(group.questions)}
             assert told == {n: found for n, found in alone.items() if found}, value
             hits += len(told)
     assert hits > 50

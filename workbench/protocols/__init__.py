@@ -50,13 +50,22 @@ if TYPE_CHECKING:
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
     from workbench.protocols.detection import ERROR_ALONE, TEXT
-    from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
+    from workbench.protocols.history import (
+        HistoryPrefix,
+        KindSet,
+        MessageKind,
+        asked_of,
+        fact,
+        last_where,
+        text_of,
+        where,
+    )
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.message_shapes import (
         NAMED,
         MessageShape,
         asked_by_shape,
-        of_shapes,
+        of_kinds,
         shape_of,
         shape_of_value,
     )
@@ -88,10 +97,12 @@ __all__ = [
     "ErrorStyle",
     "HistoryPrefix",
     "ImportHints",
+    "KindSet",
     "KnownMessages",
     "KnownParts",
     "Likeness",
     "MediaCapabilities",
+    "MessageKind",
     "MessageShape",
     "Param",
     "RawSdk",
@@ -133,7 +144,7 @@ __all__ = [
     "is_socket_url",
     "last_where",
     "likeness_of",
-    "of_shapes",
+    "of_kinds",
     "protocol_of_messages",
     "protocols",
     "refusals",

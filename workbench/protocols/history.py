@@ -26,30 +26,78 @@ FEW = 32
 
 
 class MessageKind:
-    """A group of messages with the same part classes and the same shape; all of them share one object.
+    """A group of messages with the same role, part classes and shape; all of them share one object.
 
     Attributes:
+        role: their role, as decoded.
         part_types: classes of their parts.
         shape: their shape (``MessageShape``); None if it is not known.
         asked: test and terms → true if messages of this kind are asked.
+        facts: what was found out about it (``fact``).
     """
 
-    __slots__ = ("asked", "part_types", "shape")
+    __slots__ = ("asked", "facts", "part_types", "role", "shape")
 
-    def __init__(self, part_types: frozenset[type], shape: HasFacts | None) -> None:
-        self.part_types, self.shape = part_types, shape
+    def __init__(self, role: str, part_types: frozenset[type], shape: HasFacts | None) -> None:
+        self.role, self.part_types, self.shape = role, part_types, shape
         self.asked: dict[Hashable, bool] = {}
+        self.facts: dict[Any, Any] = {}
+
+    def asks(self, key: Hashable, test: Callable[..., object], terms: tuple[Any, ...]) -> bool:
+        """True if messages of this kind are asked a test; ``key`` is that of ``question_key``."""
+        found = self.asked.get(key)
+        if found is None:
+            wanted: frozenset[type] | None = getattr(test, "part_types", None)
+            may: May | None = getattr(test, "may_be_of_shape", None)
+            found = wanted is None or not wanted.isdisjoint(self.part_types)
+            if found and may is not None and self.shape is not None:
+                found = bool(fact(self.shape, may, *terms))
+            self.asked[key] = found
+        return found
+
+
+class KindSet:
+    """The kinds of the messages of a history; histories with the same kinds share one object.
+
+    Attributes:
+        facts: what was found out about it (``fact``).
+        silent: keys of the tests that messages of none of the kinds are asked.
+    """
+
+    __slots__ = ("facts", "kinds", "silent")
+
+    def __init__(self, kinds: frozenset[MessageKind]) -> None:
+        self.kinds = kinds
+        self.facts: dict[Any, Any] = {}
+        self.silent: set[Hashable] = set()
+
+
+_MOST_SETS = 512
+"""Sets of kinds that are kept: a client makes requests with a dozen."""
+
+_kind_sets: dict[frozenset[MessageKind], KindSet] = {}
+
+
+def _kind_set(kinds: Iterable[MessageKind]) -> KindSet:
+    """The set of these kinds: one object for all that have it, as long as it is kept."""
+    key = frozenset(kinds)
+    found = _kind_sets.get(key)
+    if found is None:
+        if len(_kind_sets) >= _MOST_SETS:
+            _kind_sets.clear()
+        found = _kind_sets[key] = KindSet(key)
+    return found
 
 
 _shapeless: dict[Any, Any] = {}
 
 
-def message_kind(parts: Iterable[Part], shape: HasFacts | None = None) -> MessageKind:
-    """The kind of a message with such parts and such a shape."""
+def message_kind(role: str, parts: Iterable[Part], shape: HasFacts | None = None) -> MessageKind:
+    """The kind of a message with such a role, such parts and such a shape."""
     part_types = frozenset(map(type, parts))
-    kinds, key = _shapeless if shape is None else shape.facts, (MessageKind, part_types)
+    kinds, key = _shapeless if shape is None else shape.facts, (MessageKind, role, part_types)
     if key not in kinds:
-        kinds[key] = MessageKind(part_types, shape)
+        kinds[key] = MessageKind(role, part_types, shape)
     return kinds[key]  # type: ignore[no-any-return]
 
 
@@ -79,7 +127,7 @@ class RepeatedMessage(Message):
     ) -> None:
         super().__init__(role, parts, extra, pointer)
         object.__setattr__(self, "facts", {} if facts is None else facts)
-        object.__setattr__(self, "kind", kind or message_kind(parts))
+        object.__setattr__(self, "kind", kind or message_kind(role, parts))
         object.__setattr__(self, "text", text)
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +195,7 @@ class GrowingHistory:
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
         self._matches: dict[Hashable, Matches] = {}
-        self._of_kinds: dict[Hashable, tuple[int, Any]] = {}
+        self._kind_set: KindSet | None = None
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of messages at the beginning that have these texts."""
@@ -155,7 +203,10 @@ class GrowingHistory:
 
     def append(self, text: bytes, message: RepeatedMessage, anomalies: Iterable[Anomaly]) -> None:
         """Add a message."""
-        self.kinds[message.kind].append(len(self.messages))
+        same = self.kinds[message.kind]
+        if not same:
+            self._kind_set = None
+        same.append(len(self.messages))
         for anomaly in anomalies:
             self.anomalies.append((len(self.texts), anomaly))
         self.messages.append(message)
@@ -194,23 +245,35 @@ class GrowingHistory:
         found.read(self.messages)
         return found  # type: ignore[return-value]
 
-    def of_kinds(self, find: Callable[..., T], *terms: Hashable) -> T:
-        """``find(kinds, *terms)`` of the kinds of its messages, which is found again when a new one comes."""
-        key, count = (find, terms), len(self.kinds)
-        known = self._of_kinds.get(key)
-        if known is None or known[0] != count:
-            known = self._of_kinds[key] = count, find(self.kinds, *terms)
-        found: T = known[1]
-        return found
+    @property
+    def kind_set(self) -> KindSet:
+        """The kinds of its messages."""
+        if self._kind_set is None:
+            self._kind_set = _kind_set(self.kinds)
+        return self._kind_set
 
-    def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> list[int]:
+    def ask(self, test: Callable[..., object], terms: tuple[Any, ...]) -> Sequence[int]:
         """Indices of all its messages of which ``test(message, *terms)`` is true, in order."""
-        found = self._matches.get((test, terms))
+        key: Hashable = (test, terms) if terms else test  # one object for all messages, as in ``fact``
+        kinds = self._kind_set or self.kind_set
+        if key in kinds.silent:
+            return ()
+        found = self._matches.get(key)
         if found is None:
-            found = self._matches[test, terms] = Matches(test, terms)
+            if not any([kind.asks(key, test, terms) for kind in kinds.kinds]):
+                kinds.silent.add(key)
+                return ()
+            found = self._matches[key] = Matches(key, test, terms)
         if found.count < len(self.messages):
             found.read(self)
         return found.indices
+
+
+def kind_set_of(messages: Sequence[Message]) -> KindSet:
+    """The kinds of messages that may come again; of a history perhaps those of later ones, too."""
+    if isinstance(messages, HistoryPrefix):
+        return messages.history.kind_set
+    return _kind_set([m.kind if isinstance(m, RepeatedMessage) else message_kind(m.role, m.parts) for m in messages])
 
 
 def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
@@ -244,11 +307,10 @@ class Matches:
 
     __slots__ = ("_key", "_terms", "_test", "count", "indices")
 
-    def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
-        self._test, self._terms = test, terms
+    def __init__(self, key: Hashable, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
+        self._key, self._test, self._terms = key, test, terms
         self.indices: list[int] = []
         self.count = 0
-        self._key: Hashable = (test, terms) if terms else test  # one object for all messages, as in ``fact``
 
     def read(self, history: GrowingHistory) -> None:
         """Ask the messages that were not asked yet."""
@@ -257,7 +319,7 @@ class Matches:
         for n in self._candidates(history) if is_much else range(self.count, len(messages)):
             message = messages[n]
             is_asked = message.kind.asked.get(key)
-            if not (self._asks(message.kind) if is_asked is None else is_asked):
+            if not (message.kind.asks(key, test, terms) if is_asked is None else is_asked):
                 continue
             facts = message.facts
             known = facts.get(key, facts)
@@ -272,26 +334,14 @@ class Matches:
         start, key, found = self.count, self._key, list[list[int]]()
         for kind, some in history.kinds.items():
             is_asked = kind.asked.get(key)
-            if self._asks(kind) if is_asked is None else is_asked:
+            if kind.asks(key, self._test, self._terms) if is_asked is None else is_asked:
                 found.append(some)
         new = [some[bisect_left(some, start) :] for some in found] if start else found
         return new[0] if len(new) == 1 else sorted(chain.from_iterable(new))
 
-    def _asks(self, kind: MessageKind) -> bool:
-        """Messages of this kind are asked."""
-        found = kind.asked.get(self._key)
-        if found is None:
-            wanted: frozenset[type] | None = getattr(self._test, "part_types", None)
-            may: May | None = getattr(self._test, "may_be_of_shape", None)
-            found = wanted is None or not wanted.isdisjoint(kind.part_types)
-            if found and may is not None and kind.shape is not None:
-                found = bool(fact(kind.shape, may, *self._terms))
-            kind.asked[self._key] = found
-        return found
-
     def fork(self, length: int) -> Matches:
         """The same for the first messages alone."""
-        other = Matches(self._test, self._terms)
+        other = Matches(self._key, self._test, self._terms)
         other.indices, other.count = self.indices[: bisect_left(self.indices, length)], min(length, self.count)
         return other
 

@@ -81,7 +81,7 @@ class KnownParts:
             value = loads(text, levels=LEVELS)
             shape = shape_of_value(value)
             message, anomalies = reader(value)
-            kind = message_kind(message.parts, shape)
+            kind = message_kind(message.role, message.parts, shape)
             known = self._keep(key, _KnownMessage(message, tuple(anomalies), kind, {}), len(text))
         return known
 

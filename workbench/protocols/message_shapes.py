@@ -6,12 +6,12 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols.history import HistoryPrefix, MessageKind, RepeatedMessage, Test, fact, text_of
+from workbench.protocols.history import RepeatedMessage, Test, fact, kind_set_of, text_of
 from workbench.wire import loads
 
 T = TypeVar("T")
@@ -60,22 +60,15 @@ def shape_of(message: Message) -> MessageShape:
     return shape if isinstance(shape, MessageShape) else fact(message, find_shape)
 
 
-def of_shapes(messages: Sequence[Message], find: Callable[..., T], *terms: Hashable) -> T:
-    """``find(shapes, *terms)`` of the shapes of messages that may come again, found once for each set of shapes.
+def of_kinds(messages: Sequence[Message], find: Callable[..., T], *terms: Hashable) -> T:
+    """``find(kinds, *terms)`` of the kinds of messages that may come again, found once for each set of kinds.
 
     Args:
-        messages: those of a request; shapes of later messages of the same history may be among the shapes.
-        find: a function of a module.
+        messages: those of a request; kinds of later messages of the same history may be among the kinds.
+        find: ``find(KindSet, *terms)``, a function of a module.
         terms: further arguments.
     """
-    if isinstance(messages, HistoryPrefix):
-        found: T = messages.history.of_kinds(_find_of_kinds, find, *terms)
-        return found
-    return find(dict.fromkeys(map(shape_of, messages)), *terms)
-
-
-def _find_of_kinds(kinds: Iterable[MessageKind], find: Callable[..., T], *terms: Hashable) -> T:
-    return find({kind.shape: None for kind in kinds}, *terms)
+    return fact(kind_set_of(messages), find, *terms)
 
 
 def asked_by_shape(may: Callable[..., object]) -> Callable[[Test], Test]:

@@ -42,9 +42,11 @@ from workbench.rules._shared.relation_values import (
     Search,
     by_list,
     holds_near,
+    is_kept,
     values_in_messages,
     values_of_fields,
 )
+from workbench.rules._shared.suspicion_votes import SHAPE_RULE, outvoted
 from workbench.rules._shared.wording import by_term, quote, show_value
 from workbench.rules.params import IGNORED, UNSUPPORTED
 from workbench.wire import CONNECTION, value_at
@@ -180,8 +182,11 @@ def _on_recent(case: RuleContext) -> Iterator[Finding]:
     query = fact(case.contract, by_list).on_each_message[list_key(case.decoded)]
     fields = case.known_fields
     known: dict[int, bool] = {} if fields is None else fields.holding.setdefault(query, {})
+    lost = outvoted(case, query, _SLUGS) if is_kept(case) else ()
 
     def may_hold(number: int) -> bool:
+        if number in lost:
+            return False
         if number not in known:
             known[number] = _may_hold(case, query.relations[number])
         return known[number]
@@ -291,7 +296,7 @@ def _is_refused_here_alone(case: RuleContext, relation: Relation, found: PlacedV
     """No other family refuses the value: of what is absent, ``shapes`` reports what a decoder noted."""
     rule = rule_of(relation)
     is_silent = found.value is None and all(each.pointer != found.pointer for each in case.request_anomalies)
-    return rule in _SLUGS or (rule == "content.shape" and is_silent)
+    return rule in _SLUGS or (rule == SHAPE_RULE and is_silent)
 
 
 def _may_hold_beside(case: RuleContext, when: When, pointer: str) -> bool:

@@ -29,7 +29,18 @@ from workbench.contracts import (
 from workbench.ir import HISTORIES, JsonValue, Message
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, of_shapes, text_of
+from workbench.protocols import (
+    NAMED,
+    REQUEST,
+    DecodedExchange,
+    KindSet,
+    MessageKind,
+    MessageShape,
+    asked_by_shape,
+    fact,
+    of_kinds,
+    text_of,
+)
 from workbench.provenance import escape
 from workbench.rules._shared.body_values import base, is_held, list_key, params, spellings, top
 from workbench.rules._shared.context import RuleContext
@@ -67,15 +78,18 @@ class Search:
             for word, there in self._compared
         )
 
-    def may_find(self, root: JsonValue) -> bool:
-        """False if no message of a shape can have such values at the place; the root is the skeleton of the shape."""
+    def may_find(self, root: JsonValue) -> list[PlacedValue] | None:
+        """Values in the skeleton of a shape; without any, no message of the shape can have such values at the place.
+
+        None if the shape does not tell.
+        """
         place, test = self._place, self._test
-        if not all(map(_is_of_shapes, (place, *(each.place for each in self._near)))):
-            return True
-        found = place.missing(root) if test.is_absent else (
-            each.pointer for each in place.find(root) if _may_pass(test, place, each.value)
-        )  # fmt: skip
-        return any(all(_may_hold_near(each, root, pointer) for each in self._near) for pointer in found)
+        if not all(map(is_of_shapes, (place, *(each.place for each in self._near)))):
+            return None
+        found = [PlacedValue(pointer, None) for pointer in place.missing(root)] if test.is_absent else [
+            each for each in place.find(root) if may_pass(test, place, each.value)
+        ]  # fmt: skip
+        return [each for each in found if all(may_hold_near(near, root, each.pointer) for near in self._near)]
 
 
 class FieldSearch(Search):
@@ -105,7 +119,7 @@ def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
     return [] if parent is None else list(place.find(value_at(root, parent), parent))
 
 
-def _is_of_shapes(place: Place) -> bool:
+def is_of_shapes(place: Place) -> bool:
     """The shape of a message tells whether it has a value at the place."""
     steps = [step.partition("=")[0] for step in place.steps if not names_of(step)]
     return all(step in ("*", "**", *_BY_NAMED) for step in steps)
@@ -114,17 +128,18 @@ def _is_of_shapes(place: Place) -> bool:
 _BY_NAMED = tuple(f"*[{name}" for name in NAMED)
 
 
-def _may_pass(test: Test, place: Place, like: JsonValue) -> bool:
+def may_pass(test: Test, place: Place, like: JsonValue) -> bool:
     """A value in the place of one of a skeleton may pass: the texts of some members are those of the messages."""
     is_told = place.last in NAMED and isinstance(like, str)
     return test.passes(like) if is_told else test.may_pass(like)
 
 
-def _may_hold_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
+def may_hold_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
+    """A condition on a place near a value may hold in messages of a shape with this skeleton."""
     test, found = condition.test, _near(condition.place, root, pointer)
     if test.is_absent:
         return condition.holds(found)
-    return test.is_none or any(_may_pass(test, condition.place, each.value) for each in found)
+    return test.is_none or any(may_pass(test, condition.place, each.value) for each in found)
 
 
 class _Question:
@@ -142,9 +157,9 @@ class _Question:
         """What they are about in a message that is this value."""
         return self.search.values(value) if not self.which or passes_filter(self.which, value) else ()
 
-    def is_for(self, message: Message) -> bool:
-        """They are about messages of its role."""
-        return not self.roles or message.role in self.roles
+    def has_role(self, role: str) -> bool:
+        """They are about messages of this role."""
+        return not self.roles or role in self.roles
 
 
 class OnMessages:
@@ -303,7 +318,7 @@ def values_in_messages(
     Args:
         may_hold: false for the number of a relation that is left out.
     """
-    hits = _hits_of_kept(case, query, may_hold) if _is_kept(case) else _hits_of_decoded(case, query, may_hold)
+    hits = _hits_of_kept(case, query, may_hold) if is_kept(case) else _hits_of_decoded(case, query, may_hold)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
         if not _is_of_place(case, query.relations[number].place, message):
@@ -329,7 +344,7 @@ _Hit: TypeAlias = "tuple[int, Message, Sequence[PlacedValue]]"
 
 def _hits_of_kept(case: RuleContext, query: OnMessages, may_hold: Callable[[int], bool]) -> Iterator[_Hit]:
     """Each question is asked of the messages whose shape it may be about, once for all contracts that have it."""
-    for number in filter(may_hold, of_shapes(case.messages, _may_hit_any, query)):
+    for number in filter(may_hold, of_kinds(case.messages, _may_hit_any, query)):
         question = query.questions[number]
         for _, message in case.suspects(_hits, question):
             yield number, message, fact(message, _hits, question)
@@ -340,11 +355,12 @@ def _hits_of_decoded(case: RuleContext, query: OnMessages, may_hold: Callable[[i
     for n, message in enumerate(case.messages):
         value = _value(case, n, message)
         for number, question in asked:
-            if question.is_for(message) and (values := question.values(value)):
+            if question.has_role(message.role) and (values := question.values(value)):
                 yield number, message, values
 
 
-def _is_kept(case: RuleContext) -> bool:
+def is_kept(case: RuleContext) -> bool:
+    """The bytes of each message are kept."""
     messages = case.messages
     return bool(messages) and text_of(messages[0]) is not None
 
@@ -355,19 +371,23 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
-def _may_hit_any(shapes: Iterable[MessageShape], query: OnMessages) -> list[int]:
-    """Numbers of the relations that may be about something in messages of these shapes."""
-    return sorted({number for shape in shapes for number in fact(shape, _may_hit, query)})
+def _may_hit_any(kinds: KindSet, query: OnMessages) -> list[int]:
+    """Numbers of the relations that may be about something in messages of these kinds."""
+    return sorted({number for kind in kinds.kinds for number in fact(kind, _may_hit, query)})
 
 
-def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
-    """Numbers of the relations that may be about something in a message of a shape."""
-    return tuple(number for number, each in enumerate(query.questions) if fact(shape, _may_be_about, each))
+def _may_hit(kind: MessageKind, query: OnMessages) -> tuple[int, ...]:
+    """Numbers of the relations that may be about something in a message of a kind."""
+    asked = [(n, each) for n, each in enumerate(query.questions) if each.has_role(kind.role)]
+    return tuple(n for n, each in asked if kind.shape is None or fact(kind.shape, _may_be_about, each))
 
 
 def _may_be_about(shape: MessageShape, question: _Question) -> bool:
     is_told = question.which.startswith(_BY_NAMED)
-    return (not is_told or passes_filter(question.which, shape.skeleton)) and question.search.may_find(shape.skeleton)
+    if is_told and not passes_filter(question.which, shape.skeleton):
+        return False
+    found = question.search.may_find(shape.skeleton)
+    return found is None or bool(found)
 
 
 def holds_near(message: Message, when: When, pointer: str) -> bool:
