@@ -34,7 +34,7 @@ from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import DecodedExchange, fact, last_where
+from workbench.protocols import DecodedExchange, fact, history, last_where
 from workbench.undo_log import Journal
 from workbench.wire import Exchange
 
@@ -400,6 +400,11 @@ def _label(request: ModelRequest) -> str:
     return f"{request.model or 'no model'}: {' '.join(words[:1000].split())[:LABEL_LENGTH]}".rstrip(": ")
 
 
+def _is_of_user(kind: history.MessageKind) -> bool:
+    return kind.role == "user"
+
+
+@history.asked_of_kind(_is_of_user)
 def _words_of_user(message: Message) -> str:
     """Text of a message of the user; an empty string if it has none, or is of another role."""
     if message.role != "user":

@@ -64,10 +64,15 @@ class CommonPractice:
         Args:
             may_hold: false for conditions that do not hold there.
         """
-        refusing = [
-            any((test.is_absent or test.passes(value)) and may_hold(when) for test, when in each)
-            for each in self.refusals.get(place, ())
-        ]
+
+        def refuses(test: Test, when: When) -> bool:
+            return (test.is_absent or test.passes(value)) and may_hold(when)
+
+        return self.may_confirm(place, refuses)
+
+    def may_confirm(self, place: str, refuses: Callable[[Test, When], bool]) -> bool:
+        """True if enough contracts have a refusal at a place of which ``refuses`` is true."""
+        refusing = [any(refuses(test, when) for test, when in each) for each in self.refusals.get(place, ())]
         return sum(refusing) >= LEAST
 
 

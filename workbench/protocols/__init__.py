@@ -31,7 +31,7 @@ from workbench.protocols.known_messages import KnownMessages, KnownParts
 from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
-    from workbench.protocols import decode, grammar_places, grammars, refusals
+    from workbench.protocols import decode, grammar_places, grammars, history, refusals
     from workbench.protocols.common.socket_dialogue import (
         DialogueContext,
         Reaction,
@@ -50,16 +50,7 @@ if TYPE_CHECKING:
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
     from workbench.protocols.detection import ERROR_ALONE, TEXT
-    from workbench.protocols.history import (
-        HistoryPrefix,
-        KindSet,
-        MessageKind,
-        asked_of,
-        fact,
-        last_where,
-        text_of,
-        where,
-    )
+    from workbench.protocols.history import HistoryPrefix, asked_of, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.message_shapes import (
         NAMED,
@@ -97,12 +88,10 @@ __all__ = [
     "ErrorStyle",
     "HistoryPrefix",
     "ImportHints",
-    "KindSet",
     "KnownMessages",
     "KnownParts",
     "Likeness",
     "MediaCapabilities",
-    "MessageKind",
     "MessageShape",
     "Param",
     "RawSdk",
@@ -140,6 +129,7 @@ __all__ = [
     "get",
     "grammar_places",
     "grammars",
+    "history",
     "id_places",
     "is_socket_url",
     "last_where",

@@ -49,7 +49,10 @@ class MessageKind:
         if found is None:
             wanted: frozenset[type] | None = getattr(test, "part_types", None)
             may: May | None = getattr(test, "may_be_of_shape", None)
+            of_kind: May | None = getattr(test, "may_be_of_kind", None)
             found = wanted is None or not wanted.isdisjoint(self.part_types)
+            if found and of_kind is not None:
+                found = bool(of_kind(self, *terms))
             if found and may is not None and self.shape is not None:
                 found = bool(fact(self.shape, may, *terms))
             self.asked[key] = found
@@ -160,7 +163,35 @@ def asked_of(*part_types: type) -> Callable[[Test], Test]:
 
 
 May: TypeAlias = Callable[..., object]
-"""Attribute ``may_be_of_shape`` of a test: what is asked of the shape of a message."""
+"""Attribute of a test: what is asked of the shape of a message (``may_be_of_shape``), or of its kind."""
+
+
+def asked_of_kind(may: May) -> Callable[[Test], Test]:
+    """Declare that a test is true of no message whose kind rules it out.
+
+    Args:
+        may: ``may(kind, *terms)``, a function of a module; false if the test is true of no message of the kind.
+    """
+
+    def declare(test: Test) -> Test:
+        setattr(test, "may_be_of_kind", may)  # noqa: B010 (a function has no such attribute by itself)
+        return test
+
+    return declare
+
+
+def asked_together(may: Callable[[Sequence[Message]], object]) -> Callable[[Test], Test]:
+    """Declare how messages are asked a test, without terms, at once.
+
+    Args:
+        may: false of messages if the test is true of none of them: one look at all of them takes less time.
+    """
+
+    def declare(test: Test) -> Test:
+        setattr(test, "may_be_of_any", may)  # noqa: B010 (a function has no such attribute by itself)
+        return test
+
+    return declare
 
 
 class Fold(Protocol):
@@ -316,7 +347,13 @@ class Matches:
         """Ask the messages that were not asked yet."""
         test, terms, key, messages = self._test, self._terms, self._key, history.messages
         is_much = not self.count or len(messages) - self.count > FEW
-        for n in self._candidates(history) if is_much else range(self.count, len(messages)):
+        candidates = self._candidates(history) if is_much else range(self.count, len(messages))
+        if (may_be_of_any := getattr(test, "may_be_of_any", None)) is not None:
+            unknown = [message for n in candidates if key not in (message := messages[n]).facts]
+            if len(unknown) > 1 and not may_be_of_any(unknown):
+                for message in unknown:
+                    message.facts[key] = False
+        for n in candidates:
             message = messages[n]
             is_asked = message.kind.asked.get(key)
             if not (message.kind.asks(key, test, terms) if is_asked is None else is_asked):
@@ -329,7 +366,7 @@ class Matches:
                 self.indices.append(n)
         self.count = len(messages)
 
-    def _candidates(self, history: GrowingHistory) -> Iterable[int]:
+    def _candidates(self, history: GrowingHistory) -> Sequence[int]:
         """Indices of the messages that were not asked yet and are of a kind that is asked."""
         start, key, found = self.count, self._key, list[list[int]]()
         for kind, some in history.kinds.items():

@@ -12,7 +12,7 @@ from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.limits import MOST_NAMED
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.protocols import REQUEST, DecodedExchange, fact, history
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
 from workbench.rules._shared.trimming import dropped_call, dropped_result
@@ -118,12 +118,17 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
                 yield _Foreign(message.absolute(part), "a 'tool_result' block", str(call_id))
 
 
+def _may_be_foreign(kind: history.MessageKind, expected_role: str) -> bool:
+    return _has_foreign_role(kind, expected_role) or Opaque in kind.part_types
+
+
+@history.asked_of_kind(_may_be_foreign)
 def _is_foreign(message: Message, expected_role: str) -> bool:
     """True for a message with the role, or with a block, of tool results in another protocol."""
     return _has_foreign_role(message, expected_role) or Opaque in map(type, message.parts)
 
 
-def _has_foreign_role(message: Message, expected_role: str) -> bool:
+def _has_foreign_role(message: Message | history.MessageKind, expected_role: str) -> bool:
     return bool(expected_role) and message.role in _TOOL_ROLES and expected_role not in _TOOL_ROLES
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -10,7 +10,7 @@ from workbench.contracts import Finding, Severity
 from workbench.ir import JsonValue, Media, Message, Part
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, history
 from workbench.provenance import Leaf, leaves, scalars, texts
 from workbench.rules._shared.body_values import fact_of_fields
 from workbench.rules._shared.context import Rule, RuleContext
@@ -117,18 +117,27 @@ def _places_in_fields(
     return in_system, in_tools, [*_of_value(dict(decoded.request.params), "")]
 
 
+def _may_tell(messages: Iterable[Message]) -> bool:
+    """A credential may be in one of the messages: one look for all, as most have none."""
+    pairs = [pair for message in messages for pair in _long_texts(message)]
+    return any(map(_family_of, {key for key, _ in pairs})) or _may_have("\n".join([text for _, text in pairs]))
+
+
+@history.asked_together(_may_tell)
 def _is_telling(message: Message) -> bool:
-    found, keys = list[str](), list[str]()
-    for part in message.parts:
-        for holder, name, key, text in texts(part):
-            if len(text) >= _LEAST and name not in _STATE and not isinstance(holder, Media):  # as ``_is_state``
-                found.append(text)
-                keys.append(key)
-    may_be = _may_have("\n".join(found)) or any(map(_family_of, keys))  # one look for all: most have none
-    return may_be and any(map(_secrets, found, keys))
+    return _may_tell((message,)) and any(_secrets(text, key) for key, text in _long_texts(message))
 
 
-@lru_cache(maxsize=1024)
+def _long_texts(message: Message) -> list[tuple[str, str]]:
+    """(last step of the pointer, text) of the texts in which a credential may be."""
+    return [
+        (key, text)
+        for part in message.parts
+        for holder, name, key, text in texts(part)
+        if len(text) >= _LEAST and name not in _STATE and not isinstance(holder, Media)  # as ``_is_state``
+    ]
+
+
 def _may_have(text: str) -> bool:
     return may_have(text.encode("utf-8", "replace"))
 

@@ -8,7 +8,7 @@ from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.lazy_dataclass import replace
-from workbench.protocols import REQUEST, asked_of
+from workbench.protocols import REQUEST, asked_of, history
 from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
@@ -95,6 +95,11 @@ def _roles(case: RuleContext) -> Iterator[Finding]:
         yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=values)
 
 
+def _may_be_of_other_role(kind: history.MessageKind, known: tuple[str, ...]) -> bool:
+    return bool(kind.role) and kind.role not in known
+
+
+@history.asked_of_kind(_may_be_of_other_role)
 def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
     return bool(message.role) and message.role not in known
 

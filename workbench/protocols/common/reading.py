@@ -12,6 +12,7 @@ from urllib.parse import quote
 from workbench.errors import WireError
 from workbench.ir import NOTHING, Anomaly, JsonValue, Message, ModelRequest, Opaque, Part, Source, ToolCallIR, Usage
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.history import asked_of
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.protocols.request_reading import ReadRequest, RequestForm
@@ -82,6 +83,7 @@ def _alone(read: ReadMessage) -> MessageReader:
     return reader
 
 
+@asked_of()
 def none(message: Message) -> bool:
     """Test of an adapter that reads no other field of a request from its messages."""
     return False

@@ -33,11 +33,10 @@ from workbench.protocols import (
     NAMED,
     REQUEST,
     DecodedExchange,
-    KindSet,
-    MessageKind,
     MessageShape,
     asked_by_shape,
     fact,
+    history,
     of_kinds,
     text_of,
 )
@@ -189,6 +188,7 @@ class OnFields:
             if first not in self._by_first:
                 self._note(first)
             self._by_first.setdefault(first, []).append(number)
+        self._read_lists = frozenset(each.place.first for each in self.relations if _reads_list(each))
 
     def _note(self, first: str) -> None:
         """Remember under which keys a field may be."""
@@ -204,7 +204,7 @@ class OnFields:
         there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
         listed = _key_of_list(decoded) if self._raw_values else ""
         for first in dict.fromkeys((*self._raw_values, *there)):
-            if first == listed and not any(map(self._reads_list, self._by_first[first])):
+            if first == listed and first not in self._read_lists:
                 present.add(first)
                 continue
             tops = list(top(decoded, first))
@@ -219,11 +219,6 @@ class OnFields:
                 found[number] = [PlacedValue(f"{at}/{escape(first)}", None)]
         return sorted((number, values) for number, values in found.items() if values)
 
-    def _reads_list(self, number: int) -> bool:
-        """A relation may be about a list with messages, or about something in it: to tell, all of it is parsed."""
-        relation = self.relations[number]
-        return len(relation.place.steps) > 1 or relation.test.may_pass(_SOME_LIST)
-
     def _search(self, number: int, key: str) -> FieldSearch:
         """The search of a relation under one spelling of its first key."""
         if (number, key) not in self._searches:
@@ -232,6 +227,11 @@ class OnFields:
             name = repr((place, relation.test, _nearby(relation)))
             self._searches[number, key] = _field_searches.setdefault(name, FieldSearch(relation, place))
         return self._searches[number, key]
+
+
+def _reads_list(relation: Relation) -> bool:
+    """A relation may be about a list with messages, or about something in it: to tell, all of it is parsed."""
+    return len(relation.place.steps) > 1 or relation.test.may_pass(_SOME_LIST)
 
 
 _SOME_LIST: JsonValue = [None]
@@ -371,12 +371,12 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
-def _may_hit_any(kinds: KindSet, query: OnMessages) -> list[int]:
+def _may_hit_any(kinds: history.KindSet, query: OnMessages) -> list[int]:
     """Numbers of the relations that may be about something in messages of these kinds."""
     return sorted({number for kind in kinds.kinds for number in fact(kind, _may_hit, query)})
 
 
-def _may_hit(kind: MessageKind, query: OnMessages) -> tuple[int, ...]:
+def _may_hit(kind: history.MessageKind, query: OnMessages) -> tuple[int, ...]:
     """Numbers of the relations that may be about something in a message of a kind."""
     asked = [(n, each) for n, each in enumerate(query.questions) if each.has_role(kind.role)]
     return tuple(n for n, each in asked if kind.shape is None or fact(kind.shape, _may_be_about, each))

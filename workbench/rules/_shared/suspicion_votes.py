@@ -6,11 +6,12 @@ the kinds of the messages of a client tell it once, so that these values are not
 
 from __future__ import annotations
 
-from workbench.contracts import COMMON_SOURCE, Relation, Test, When, rule_of
+from functools import partial
+
+from workbench.contracts import COMMON_SOURCE, Place, PlacedValue, Test, When, rule_of
 from workbench.contracts import loading as contracts
-from workbench.contracts.common_practice import LEAST
 from workbench.ir import JsonValue
-from workbench.protocols import KindSet, MessageKind, fact, of_kinds
+from workbench.protocols import fact, history, of_kinds
 from workbench.rules._shared.context import RuleContext
 from workbench.rules._shared.relation_values import OnMessages, is_of_shapes, may_hold_near, may_pass
 
@@ -34,7 +35,7 @@ def outvoted(case: RuleContext, query: OnMessages, rules: frozenset[str]) -> fro
 
 
 def _outvoted(
-    kinds: KindSet, query: OnMessages, protocol: str | None, rules: frozenset[str]
+    kinds: history.KindSet, query: OnMessages, protocol: str | None, rules: frozenset[str]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """Numbers of the relations: of a request with anomalies, and of one without."""
     numbers = [n for n, relation in enumerate(query.relations) if relation.source.startswith(COMMON_SOURCE)]
@@ -43,7 +44,9 @@ def _outvoted(
     return lost, lost | {n for n, chance in chances.items() if chance == _LOST_IF_SILENT}
 
 
-def _chance(kind: MessageKind, query: OnMessages, number: int, protocol: str | None, rules: frozenset[str]) -> int:
+def _chance(
+    kind: history.MessageKind, query: OnMessages, number: int, protocol: str | None, rules: frozenset[str]
+) -> int:
     """Whether a suspicion may be confirmed for a message of a kind."""
     relation, question = query.relations[number], query.questions[number]
     if not question.has_role(kind.role):
@@ -53,13 +56,9 @@ def _chance(kind: MessageKind, query: OnMessages, number: int, protocol: str | N
     found = question.search.may_find(root) if root is not None and practice else None
     if found is None or practice is None:
         return _MAY_WIN
-    refusals = practice.refusals.get(relation.source.removeprefix(COMMON_SOURCE), ())
+    place = relation.source.removeprefix(COMMON_SOURCE)
     for each in found:
-        may_refuse = [
-            any(_may_refuse(kind, relation, test, when, root, each.pointer, each.value) for test, when in refusing)
-            for refusing in refusals
-        ]
-        if not each.pointer or sum(may_refuse) >= LEAST:
+        if not each.pointer or practice.may_confirm(place, partial(_may_refuse, kind, relation.place, root, each)):
             return _MAY_WIN
     rule = rule_of(relation)
     if not found or rule in rules:
@@ -68,11 +67,11 @@ def _chance(kind: MessageKind, query: OnMessages, number: int, protocol: str | N
 
 
 def _may_refuse(
-    kind: MessageKind, relation: Relation, test: Test, when: When, root: JsonValue, pointer: str, value: JsonValue
+    kind: history.MessageKind, place: Place, root: JsonValue, found: PlacedValue, test: Test, when: When
 ) -> bool:
-    """A contract may refuse a value at a pointer in messages of a kind; ``value`` is that of the skeleton ``root``."""
-    if not test.is_absent and not may_pass(test, relation.place, value):
+    """A contract may refuse what is at a place in messages of a kind; it was found in the skeleton ``root``."""
+    if not test.is_absent and not may_pass(test, place, found.value):
         return False
     near = [each for each in when.places if each.place.up >= 0 and is_of_shapes(each.place)]
     has_role = not when.role or kind.role in when.role
-    return has_role and all(may_hold_near(each, root, pointer) for each in near)
+    return has_role and all(may_hold_near(each, root, found.pointer) for each in near)
