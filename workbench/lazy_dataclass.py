@@ -221,12 +221,18 @@ def _methods(options: dict[str, bool]) -> Iterator[str]:
 
 
 def __getstate__(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+    return [getattr(self, name) for name, _ in _setters(self.__class__)]
 
 
 def __setstate__(self: Any, state: list[Any]) -> None:
-    for field, value in zip(dataclasses.fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    for (_, put), value in zip(_setters(self.__class__), state, strict=True):
+        put(self, value)
+
+
+@cache
+def _setters(cls: Any) -> tuple[tuple[str, Callable[[Any, Any], None]], ...]:
+    """Name of each field of a class with slots, and what sets it."""
+    return tuple((field.name, getattr(cls, field.name).__set__) for field in dataclasses.fields(cls))
 
 
 def _with_slots(cls: type, members: Mapping[str, Any]) -> type:

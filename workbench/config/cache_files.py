@@ -60,7 +60,11 @@ def keep_newest(pattern: str, most: int) -> None:
 
 def identity(path: Path | str) -> list[int]:
     """Size, time and inode of a file, which change with its content. Raises OSError."""
-    status = os.stat(path)
+    return identity_of(os.stat(path))
+
+
+def identity_of(status: os.stat_result) -> list[int]:
+    """The same of a file whose state is known."""
     return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 

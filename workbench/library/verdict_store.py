@@ -11,6 +11,8 @@ the verdict.
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,6 +51,8 @@ BUCKETS, MOST_OF_BUCKET = 64, 1024 * 1024
 
 _HEADER = b"workbench verdicts 1\n"
 _KEY, _CHECK, _LENGTH = 32, 16, 4
+_PIECE = 1024 * 1024
+_SQLITE = b"SQLite format 3\0"
 _SECRETS = "secret."
 """Beginning of the rules whose findings are never kept."""
 
@@ -92,17 +96,15 @@ class VerdictStore:
         Args:
             is_found: it was found in a folder, and read only if an importer claims it.
         """
-        file = Path(path)
         try:
-            if not file.is_file() or is_written(file):
-                return None
-            identity = cache_files.identity(file)
-            with file.open("rb") as stream:
-                content = hashlib.file_digest(stream, "blake2b").digest()
+            content = _read_content(path)
         except (OSError, ValueError):
             return None
-        about = f"{file.name!r} {is_found} ".encode(errors="surrogateescape")
-        return FileKey(hashlib.blake2b(self._context + about + content, digest_size=_KEY).digest(), identity)
+        if content is None:
+            return None
+        about = f"{Path(path).name!r} {is_found} ".encode(errors="surrogateescape")
+        digest = hashlib.blake2b(self._context + about + content.digest, digest_size=_KEY).digest()
+        return FileKey(digest, content.identity)
 
     def find(self, key: FileKey) -> KeptVerdict | None:
         """The verdict on a file; None if none is kept."""
@@ -162,6 +164,34 @@ class VerdictStore:
         for name, added in by_bucket.items():
             earlier = {key: packed for key, packed in _read_bucket(name).items() if key not in added}
             cache_files.write(name, _bucket({**earlier, **added}))
+
+
+class _Content(NamedTuple):
+    """Digest of the bytes of a file, and its identity."""
+
+    digest: bytes
+    identity: Sequence[int]
+
+
+def _read_content(path: str) -> _Content | None:
+    """What is in a file, in as few calls of the system as that takes; None if it is none, or not all of it is in there.
+
+    Raises OSError, ValueError.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        digest, piece = hashlib.blake2b(), os.read(handle, _PIECE)
+        if (not piece or piece.startswith(_SQLITE)) and is_written(Path(path)):
+            return None
+        while piece:
+            digest.update(piece)
+            piece = os.read(handle, _PIECE)
+    finally:
+        os.close(handle)
+    return _Content(digest.digest(), cache_files.identity_of(status))
 
 
 def _outline(inspection: Inspection) -> Inspection:

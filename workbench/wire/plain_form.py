@@ -7,7 +7,7 @@ of its number. What may be changed (a list, a mapping, and what holds one) is ne
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -47,34 +47,39 @@ class _PlainForms:
 
     def __init__(self, classes: Sequence[type]) -> None:
         self.shared: list[Any] = []
-        self._classes = classes
+        self._classes = frozenset(classes)
         self._numbers: dict[str, int] = {}
 
     def plain(self, value: Any) -> Any:
         """The plain form of a value, or a reference to it."""
-        if value is None or type(value) in _SCALARS:
+        kind = type(value)
+        if value is None or kind in _SCALARS:
             return value
-        if isinstance(value, str | int | float) and type(value) not in self._classes:
+        if isinstance(value, str | int | float) and kind not in self._classes:
             return value.value if isinstance(value, Enum) else value
         if isinstance(value, Mapping):
             return {_key(name): self.plain(item) for name, item in value.items()}
         if isinstance(value, list):
             return [_LIST, *map(self.plain, value)]
-        node = [*self._node(value)]
-        return node if any(map(_is_changeable, node)) else [self._share(node)]
+        node: list[Any] = [*self._node(kind, value)]
+        is_changeable = False
+        for place, item in enumerate(node):
+            if item is not None and type(item) not in _SCALARS:
+                plain = node[place] = self.plain(item)
+                is_changeable = is_changeable or _is_changeable(plain)
+        return node if is_changeable else [self._share(node)]
 
-    def _node(self, value: Any) -> Sequence[Any]:
+    def _node(self, kind: type, value: Any) -> Iterable[Any]:
         """The kind of a value, and what it is made of."""
-        kind: type = type(value)
+        if isinstance(value, tuple):
+            return (kind.__name__ if kind in self._classes else _TUPLE, *value)
         if isinstance(value, bytes):
             return (_BYTES, value.hex())
         if isinstance(value, Enum):
             return (kind.__name__, value.value)
-        if isinstance(value, tuple):
-            return (kind.__name__ if kind in self._classes else _TUPLE, *map(self.plain, value))
         if kind not in self._classes:
             raise TypeError(f"no plain form for a value of type {kind.__name__}")
-        return (kind.__name__, *(self.plain(getattr(value, name)) for name in field_names(kind)))
+        return (kind.__name__, *[getattr(value, name) for name in field_names(kind)])
 
     def _share(self, node: list[Any]) -> int:
         number = self._numbers.setdefault(repr(node), len(self.shared))
@@ -85,7 +90,7 @@ class _PlainForms:
 
 def _is_changeable(plain: Any) -> bool:
     """A mapping, a list, or something that holds one; not a reference."""
-    return isinstance(plain, dict) or (isinstance(plain, list) and not isinstance(plain[0], int))
+    return type(plain) is dict or (type(plain) is list and type(plain[0]) is not int)
 
 
 def _key(name: object) -> str:
