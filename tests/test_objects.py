@@ -64,7 +64,7 @@ def size(name: str, known: Classes) -> int:
 def test_no_object_is_larger_than_can_be_read() -> None:
     known = classes()
     sizes = {name: size(name, known) for name in known}
-    assert sizes["workbench.tui.panes.pane.Pane"] > sizes["workbench.tui.panes.lineview.LineView"] > 100
+    assert sizes["workbench.tui.widgets.pane.Pane"] > sizes["workbench.tui.widgets.lineview.LineView"] > 100
     assert {name for name, lines in sizes.items() if lines > MOST} == set()
 
 
@@ -80,7 +80,7 @@ def test_no_screen_is_larger_than_can_be_read() -> None:
     known = classes()
     screens = [name for name in known if name.startswith("workbench.tui.screens.")]
     bases = {name: with_bases(name, known) for name in screens}
-    panes = {name for name in screens if "workbench.tui.panes.lineview.LineView" in bases[name]}
+    panes = {name for name in screens if "workbench.tui.widgets.lineview.LineView" in bases[name]}
     large = {name: size(name, known) for name in screens if name not in panes}
     assert {name: lines for name, lines in large.items() if lines > MOST_OF_A_SCREEN} == {}
 

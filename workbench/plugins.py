@@ -50,7 +50,7 @@ PARTS: Mapping[str, Parts] = {
                 "declaration",
                 "decode",
                 "detection",
-                "families",
+                "shapes",
                 "history",
                 "known_messages",
                 "message_shapes",

@@ -30,9 +30,9 @@ from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.survey import Catalog, JudgeOptions, ObjectSelection, SurveyOptions, WorkerLimits, run_survey
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.surveying import SurveyScreen
+from workbench.tui.widgets.home import HomePane
 from workbench.wire.session import store
 
 SIZES = ((120, 40), (40, 20), (80, 24), (160, 50), (240, 60))

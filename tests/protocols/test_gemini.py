@@ -26,8 +26,8 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols import Param, UrlFacts
-from workbench.protocols.families.contents.request import json_schema
 from workbench.protocols.gemini import adapter
+from workbench.protocols.shapes.contents.request import json_schema
 from workbench.wire.sse import read_events
 
 PROOF = Carrier.THOUGHT_SIGNATURE

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.widgets.pane import Pane
 from workbench.wire.session import Session
 
 PATIENCE = 6000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.tui.driving import Driver, screen_text, still, until
 from workbench.tui.bars import KeyBar
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 
 PLACES = Path(__file__).parent / "__snapshots__" / "layout.txt"
 SIZES = ((80, 24), (120, 40))

@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.filters import Filter
-from workbench.tui.panes.filterbar import FilterBar
+from workbench.tui.widgets.filterbar import FilterBar
 
 SIZES = [(80, 24), (160, 50)]
 

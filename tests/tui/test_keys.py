@@ -6,10 +6,6 @@ import pytest
 
 from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.story import TimePane
-from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
 from workbench.tui.screens.byte_search import ByteSearchScreen
@@ -39,6 +35,10 @@ from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.surveying import SurveyScreen
 from workbench.tui.screens.tools import ToolsScreen
 from workbench.tui.screens.whatif.screen import WhatIfScreen
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.story import TimePane
+from workbench.tui.widgets.wire import WirePane
 
 OWNERS: dict[str, type] = {
     "global": WorkbenchApp,

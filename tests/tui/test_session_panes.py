@@ -11,13 +11,13 @@ from workbench.tui.models.guide import GUIDES
 from workbench.tui.models.pane_content import PaneContent
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.models.tabs import PANES
-from workbench.tui.panes.pane import Pane
 from workbench.tui.session_panes import PaneRow
+from workbench.tui.widgets.pane import Pane
 
 
 @pytest.mark.parametrize("row", session_panes.PANES, ids=lambda row: row.id)
 def test_a_row_names_what_there_is(row: PaneRow) -> None:
-    assert issubclass(resolve_name(f"workbench.tui.panes.{row.widget}"), Pane)
+    assert issubclass(resolve_name(f"workbench.tui.widgets.{row.widget}"), Pane)
     assert not row.content or issubclass(resolve_name(f"workbench.tui.models.{row.content}"), PaneContent)
     assert row.slot in session_panes.SLOTS
     assert set(row.signs) <= set(SIGNS)

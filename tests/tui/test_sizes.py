@@ -9,9 +9,9 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, still, until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.findings import FindingsPane
-from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.widgets.findings import FindingsPane
+from workbench.tui.widgets.home import HomePane
 
 SIZES = [
     (1, 1),

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from tests.tui import samples
 from tests.tui.driving import until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.story.screen import StoryScreen
+from workbench.tui.widgets.home import HomePane
 
 
 async def settled(pilot: Pilot[None]) -> None:

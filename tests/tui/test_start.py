@@ -24,8 +24,8 @@ LATER = (
     "workbench.tui.screens.session.exchange_filter",
     "workbench.tui.screens.session.notes",
     "workbench.tui.exchange_view",
-    "workbench.tui.panes.exchange",
-    "workbench.tui.panes.wire",
+    "workbench.tui.widgets.exchange",
+    "workbench.tui.widgets.wire",
     "workbench.tui.models.wire",
     "workbench.wire.exchange",
 )

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from tests.tui import samples
 from tests.tui.driving import Driver, until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.wire.session import Session
 
 WIDE = "日本語のテキスト 한국어 中文，全角 👩‍👩‍👧‍👦 👍🏽 🇩🇪 e\u0301\u0327 a\u0301\u0301\u0301\u0301 ①②±§ ﷽ ក្រ ﾊﾝｶｸ"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.safetext import cells
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models.palette import CHANGE, LOOK, MOVE, group
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

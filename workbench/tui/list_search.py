@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
-    from workbench.tui.panes.lineview import LineView
-    from workbench.tui.panes.prompt import Prompt
+    from workbench.tui.widgets.lineview import LineView
+    from workbench.tui.widgets.prompt import Prompt
 
 SLICE_SECONDS = 0.03
 """Seconds of searching at a time, so that keys stay responsive."""
@@ -62,7 +62,7 @@ class ListSearch:
 
     def ask(self) -> None:
         """Open the input line."""
-        from workbench.tui.panes.prompt import Prompt
+        from workbench.tui.widgets.prompt import Prompt
 
         if self._prompt is None:
             self._view = self._view_of()
@@ -178,7 +178,7 @@ class ListSearch:
 def search_of(screen: Screen[Any]) -> ListSearch:
     """A search in the focused list of a screen, whose state is shown in front of the keys of its footer."""
     from workbench.tui.bars import KeyBar
-    from workbench.tui.panes.lineview import LineView
+    from workbench.tui.widgets.lineview import LineView
 
     def view_of() -> LineView:
         focused = screen.focused

@@ -18,7 +18,7 @@ from textual.layouts.horizontal import HorizontalLayout
 from textual.layouts.vertical import VerticalLayout
 from textual.widget import Widget
 
-from workbench.tui.panes.lineview import LineView, rows_within
+from workbench.tui.widgets.lineview import LineView, rows_within
 
 NAME: Final = "rows"
 _ALL: Final = 10_000

@@ -14,7 +14,7 @@ from workbench.tui.key import Key
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.pane_content import PaneContent
-    from workbench.tui.panes.pane import Pane
+    from workbench.tui.widgets.pane import Pane
 
 SLOTS = ("exchanges", "wire", "main", "upper", "lower", "findings")
 """Slots of the widest layout, in order; a slot shows the pane that had the focus last."""
@@ -41,7 +41,7 @@ class PaneRow(NamedTuple):
         about: help on the pane, in a few sentences.
         signs: ids of the signs in it that the help explains (``models.signs``).
         content: what it shows, by module and name in ``tui.models``; empty if the widget makes its own lines.
-        widget: by module and name in ``tui.panes``.
+        widget: by module and name in ``tui.widgets``.
         is_accordion: what the cursor is on is open; else enter opens it.
     """
 
@@ -58,7 +58,7 @@ class PaneRow(NamedTuple):
 
     def make(self) -> Pane:
         """The widget of a pane of one exchange."""
-        widget: type[Pane] = resolve_name(f"workbench.tui.panes.{self.widget}")
+        widget: type[Pane] = resolve_name(f"workbench.tui.widgets.{self.widget}")
         pane = widget(id=self.id)
         pane.is_accordion = bool(self.content) and self.is_accordion
         return pane

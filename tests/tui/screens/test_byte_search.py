@@ -11,10 +11,10 @@ from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.protocols import DecodedExchange
 from workbench.tui.models.byte_search import headline, matches_line, search_exchange
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.byte_search import ByteSearchScreen
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views.lines import plain
 from workbench.wire.session import MemorySession
 

@@ -11,9 +11,9 @@ from tests.tui.driving import Driver, showing, until
 from workbench import protocols
 from workbench.safetext import cells
 from workbench.tui.models.conversion import choices
-from workbench.tui.panes.body import BodyPane
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
+from workbench.tui.widgets.body import BodyPane
 from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession

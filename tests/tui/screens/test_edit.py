@@ -15,10 +15,10 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.edit.forms import AddScreen, ContractChoiceScreen
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
+from workbench.tui.widgets.writing import Writing
 from workbench.wire.session import Session
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "."}'}}

@@ -18,9 +18,9 @@ from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.config import resources
 from workbench.library import home_sections, home_state, session_summary
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.widgets.home import HomePane
 from workbench.wire.session.writer import SessionWriter
 
 

@@ -6,8 +6,8 @@ from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.contracts import pages
 from workbench.errors import ProfileError
-from workbench.tui.panes.text import TextPane
 from workbench.tui.screens.page import PageScreen
+from workbench.tui.widgets.text import TextPane
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (160, 50)])

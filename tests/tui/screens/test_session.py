@@ -12,11 +12,11 @@ from workbench.errors import ProfileError, SessionFormatError, UnreadableInput
 from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.tabs import PANES
-from workbench.tui.panes.pane import Pane
-from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.help import HelpPane
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.service import InspectedRows
+from workbench.tui.widgets.pane import Pane
+from workbench.tui.widgets.wire import WirePane
 from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session

@@ -24,16 +24,16 @@ from workbench.protocols import (
 )
 from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.blocks import request as _blocks_params
-from workbench.protocols.families.blocks.request import PROTOCOL, read_request, request_nodes, response_nodes
+from workbench.protocols.shapes.blocks import request as _blocks_params
+from workbench.protocols.shapes.blocks.request import PROTOCOL, read_request, request_nodes, response_nodes
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
 
-(read_response,) = late("workbench.protocols.families.blocks.response", "read_response")
-(BlockStreamDecoder,) = late("workbench.protocols.families.blocks.stream", "BlockStreamDecoder")
+(read_response,) = late("workbench.protocols.shapes.blocks.response", "read_response")
+(BlockStreamDecoder,) = late("workbench.protocols.shapes.blocks.stream", "BlockStreamDecoder")
 BlockWriter, write_request, write_response = late(
-    "workbench.protocols.families.blocks.write", "BlockWriter", "write_request", "write_response"
+    "workbench.protocols.shapes.blocks.write", "BlockWriter", "write_request", "write_response"
 )
 
 _URL = regex.compile(

@@ -17,7 +17,7 @@ from workbench.protocols.declaration import (
     Traits,
     endpoint,
 )
-from workbench.protocols.families.blocks.places import PLACES
+from workbench.protocols.shapes.blocks.places import PLACES
 
 
 def _model(name: str) -> JsonValue:

@@ -34,14 +34,14 @@ from workbench.protocols.bedrock_invoke.declaration import PROTOCOL, SERVING, TR
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
 from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body
 from workbench.protocols.common.reading import segment
-from workbench.protocols.families.blocks import request as _blocks_params
-from workbench.protocols.families.blocks.request import read_request, request_nodes, response_nodes
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.shapes.blocks import request as _blocks_params
+from workbench.protocols.shapes.blocks.request import read_request, request_nodes, response_nodes
 from workbench.wire import loads
 
 ChunkDecoder, ChunkWriter = late("workbench.protocols.bedrock_invoke.chunks", "ChunkDecoder", "ChunkWriter")
-(read_response,) = late("workbench.protocols.families.blocks.response", "read_response")
-write_request, write_response = late("workbench.protocols.families.blocks.write", "write_request", "write_response")
+(read_response,) = late("workbench.protocols.shapes.blocks.response", "read_response")
+write_request, write_response = late("workbench.protocols.shapes.blocks.write", "write_request", "write_response")
 
 
 INVOKE, CONVERSE, CHAT = "bedrock-invoke", "bedrock-converse", "openai-chat"

@@ -11,8 +11,8 @@ from workbench.protocols.bedrock_invoke import completion_text
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import PROTOCOL
 from workbench.protocols.common.error_body import read_exception, write_exception
-from workbench.protocols.families.blocks.stream import BlockStreamDecoder
-from workbench.protocols.families.blocks.write import BlockWriter
+from workbench.protocols.shapes.blocks.stream import BlockStreamDecoder
+from workbench.protocols.shapes.blocks.write import BlockWriter
 from workbench.wire import SseEvent, aws_message, dumps, sealed_payload
 
 

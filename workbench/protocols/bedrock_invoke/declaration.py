@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.protocols.declaration import ErrorStyle, Serving, TokenCounts, Traits
-from workbench.protocols.families.blocks.places import PLACES
+from workbench.protocols.shapes.blocks.places import PLACES
 
 PROTOCOL = "bedrock-invoke"
 

@@ -13,9 +13,9 @@ from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ToolChoice, 
 from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import Notes, read_messages
-from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.shapes.chat.message import read_message
+from workbench.protocols.shapes.chat.tools import read_tools, tool_json
 
 PROTOCOL = "cohere-v2"
 

@@ -14,7 +14,7 @@ from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, ToolCallIR,
 from workbench.protocols.cohere_v2.request import PROTOCOL
 from workbench.protocols.common.error_body import read_answer_body
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.chat.message import read_message
+from workbench.protocols.shapes.chat.message import read_message
 
 STOPS: Mapping[str, str] = {
     "COMPLETE": "stop",

@@ -20,8 +20,8 @@ from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, damage, node_at, place
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
+from workbench.protocols.shapes.chat.message import read_message
+from workbench.protocols.shapes.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
 from workbench.wire import SseEvent, loads, type_words
 
 _BASE = "/message"

@@ -20,7 +20,7 @@ from workbench.ir import (
 )
 from workbench.protocols._params import write_params
 from workbench.protocols.cohere_v2.request import CHOICES, PLACES, SWITCH
-from workbench.protocols.families.chat.tools import tool_json
+from workbench.protocols.shapes.chat.tools import tool_json
 from workbench.wire import dumps
 
 _CHOICES = {mode: sent for sent, mode in CHOICES.items()}

@@ -21,9 +21,10 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import segment
-from workbench.protocols.families.contents.capabilities import MEDIA, REASONING, TOOLS
-from workbench.protocols.families.contents.nodes import get, key_of, snake
-from workbench.protocols.families.contents.request import (
+from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.shapes.contents.capabilities import MEDIA, REASONING, TOOLS
+from workbench.protocols.shapes.contents.nodes import get, key_of, snake
+from workbench.protocols.shapes.contents.request import (
     ENVELOPE,
     KEY,
     PLACES,
@@ -32,18 +33,17 @@ from workbench.protocols.families.contents.request import (
     read_request,
     unwrap,
 )
-from workbench.protocols.families.contents.response import ENVELOPE as ANSWER_ENVELOPE
-from workbench.protocols.families.contents.response import KEYS, read_response, reason_of
-from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.shapes.contents.response import ENVELOPE as ANSWER_ENVELOPE
+from workbench.protocols.shapes.contents.response import KEYS, read_response, reason_of
 from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
 
-(request_nodes,) = late("workbench.protocols.families.contents.edit", "request_nodes")
-(ContentsStreamDecoder,) = late("workbench.protocols.families.contents.stream", "ContentsStreamDecoder")
+(request_nodes,) = late("workbench.protocols.shapes.contents.edit", "request_nodes")
+(ContentsStreamDecoder,) = late("workbench.protocols.shapes.contents.stream", "ContentsStreamDecoder")
 ContentsWriter, request_body, response_body = late(
-    "workbench.protocols.families.contents.write", "ContentsWriter", "request_body", "response_body"
+    "workbench.protocols.shapes.contents.write", "ContentsWriter", "request_body", "response_body"
 )
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"

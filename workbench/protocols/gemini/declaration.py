@@ -16,7 +16,7 @@ from workbench.protocols.declaration import (
     TransportSdk,
     endpoint,
 )
-from workbench.protocols.families.contents.places import PLACES
+from workbench.protocols.shapes.contents.places import PLACES
 
 SERVING = Serving(
     call_id="",

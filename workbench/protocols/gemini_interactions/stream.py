@@ -19,10 +19,10 @@ from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import string_or_none
 from workbench.protocols.common.stream_notes import StreamNotes, Value
-from workbench.protocols.families.items.stream_parts import WholeValue, order
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedStep, StreamedStepString, proofs
+from workbench.protocols.shapes.items.stream_parts import WholeValue, order
 from workbench.wire import SseEvent, type_words
 
 BEGINS = frozenset({"interaction.created", "interaction.start", "interaction.in_progress"})

@@ -8,9 +8,9 @@ from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, Too
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.chat.message import parse_arguments
-from workbench.protocols.families.items.stream_parts import StreamedItem, WholeValue
 from workbench.protocols.gemini_interactions.step import CONTENT, FORMAT, FUNCTION_CALL, read_output
+from workbench.protocols.shapes.chat.message import parse_arguments
+from workbench.protocols.shapes.items.stream_parts import StreamedItem, WholeValue
 
 ARGUMENTS, SIGNATURE = "/arguments", "/signature"
 

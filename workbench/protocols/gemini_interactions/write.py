@@ -27,7 +27,6 @@ from workbench.ir import (
 )
 from workbench.protocols.common.changes import LeafChange
 from workbench.protocols.common.codec import edit_stream
-from workbench.protocols.families.items.stream_parts import order, value_or_missing
 from workbench.protocols.gemini_interactions.request import (
     KEY,
     PREVIOUS,
@@ -37,6 +36,7 @@ from workbench.protocols.gemini_interactions.request import (
     write_config,
 )
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
+from workbench.protocols.shapes.items.stream_parts import order, value_or_missing
 from workbench.wire import SseEvent, dumps
 
 Json = dict[str, JsonValue]

@@ -18,16 +18,16 @@ from workbench.protocols import (
     RequestCapabilities,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, edit_request
-from workbench.protocols.families.contents.capabilities import MEDIA, REASONING, TOOLS
-from workbench.protocols.families.contents.nodes import get
-from workbench.protocols.families.contents.request import KEY, PLACES
 from workbench.protocols.gemini_live.declaration import PROTOCOL, SERVING, TRAITS
+from workbench.protocols.shapes.contents.capabilities import MEDIA, REASONING, TOOLS
+from workbench.protocols.shapes.contents.nodes import get
+from workbench.protocols.shapes.contents.request import KEY, PLACES
 from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols import DialogueContext, SocketDialogue, SocketOpening
 
-(request_nodes,) = late("workbench.protocols.families.contents.edit", "request_nodes")
+(request_nodes,) = late("workbench.protocols.shapes.contents.edit", "request_nodes")
 params_of, read_request, read_response = late(
     "workbench.protocols.gemini_live.reading", "params_of", "read_request", "read_response"
 )

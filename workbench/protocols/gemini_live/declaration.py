@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.protocols.declaration import ErrorStyle, RequestClues, Serving, TokenCounts, Traits
-from workbench.protocols.families.contents.places import PLACES as CONTENT_PLACES
+from workbench.protocols.shapes.contents.places import PLACES as CONTENT_PLACES
 
 PROTOCOL = "gemini-live"
 

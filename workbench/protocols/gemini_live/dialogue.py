@@ -18,8 +18,8 @@ from workbench.protocols.common.socket_dialogue import (
     SocketRefusal,
     Value,
 )
-from workbench.protocols.families.contents.nodes import get
 from workbench.protocols.gemini_live.socket import CLIENT
+from workbench.protocols.shapes.contents.nodes import get
 from workbench.wire import loads
 
 _FIRST = "setup must be the first message and only the first"

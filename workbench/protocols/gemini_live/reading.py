@@ -8,11 +8,11 @@ from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
 from workbench.lazy_dataclass import replace
 from workbench.protocols._params import Param
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.families.contents import request as contents
-from workbench.protocols.families.contents.nodes import get
 from workbench.protocols.gemini_live.declaration import PROTOCOL
 from workbench.protocols.gemini_live.stream import KEYS, LiveStreamDecoder
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.shapes.contents import request as contents
+from workbench.protocols.shapes.contents.nodes import get
 from workbench.wire import SseEvent, dumps
 
 _STREAM = "stream"

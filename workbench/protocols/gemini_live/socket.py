@@ -23,7 +23,7 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.interruptions import Interruptions
-from workbench.protocols.families.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import get, key_of
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
 Value = dict[str, JsonValue]

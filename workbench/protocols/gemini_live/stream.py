@@ -18,11 +18,11 @@ from workbench.ir import NOTHING, Anomaly, ApiError, JsonValue, Message, ModelRe
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.contents.nodes import get, key_of
-from workbench.protocols.families.contents.parts import read_part
-from workbench.protocols.families.contents.response import read_usage
-from workbench.protocols.families.contents.stream_parts import GrowingPart, StreamedPart, WholeItem, place_part
 from workbench.protocols.gemini_live.declaration import PROTOCOL
+from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.parts import read_part
+from workbench.protocols.shapes.contents.response import read_usage
+from workbench.protocols.shapes.contents.stream_parts import GrowingPart, StreamedPart, WholeItem, place_part
 from workbench.wire import SseEvent, loads, type_words
 
 KEYS = ("serverContent", "toolCall", "toolCallCancellation", "usageMetadata")

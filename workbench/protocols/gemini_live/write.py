@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.ir import JsonValue, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
-from workbench.protocols.families.contents.write import error_body, request_body, write_parts
+from workbench.protocols.shapes.contents.write import error_body, request_body, write_parts
 from workbench.wire import dumps
 
 Json = dict[str, JsonValue]

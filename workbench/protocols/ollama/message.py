@@ -26,7 +26,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common import think_tags
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, misshapen_message
-from workbench.protocols.families.chat.message import merge_nested, read_blocks
+from workbench.protocols.shapes.chat.message import merge_nested, read_blocks
 from workbench.wire import type_name, type_words
 
 FORMAT = "ollama"

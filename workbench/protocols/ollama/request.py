@@ -13,9 +13,9 @@ from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, read_messages
-from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
+from workbench.protocols.shapes.chat.tools import read_tools, tool_json
 from workbench.wire import type_name, type_words
 
 PROTOCOL = "ollama"

@@ -22,9 +22,9 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols._params import write_params
-from workbench.protocols.families.chat.tools import tool_json
 from workbench.protocols.ollama.message import CALLER, RESULT
 from workbench.protocols.ollama.request import PLACES
+from workbench.protocols.shapes.chat.tools import tool_json
 from workbench.wire import dumps
 
 _REASONS = {"stop": "stop", "tool_calls": "stop", "length": "length"}

@@ -25,17 +25,17 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.chat import request as _chat_params
-from workbench.protocols.families.chat.request import PROTOCOL, READ, read_request, request_nodes, response_nodes
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.shapes.chat import request as _chat_params
+from workbench.protocols.shapes.chat.request import PROTOCOL, READ, read_request, request_nodes, response_nodes
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
 
-(read_response,) = late("workbench.protocols.families.chat.response", "read_response")
-(ChatStreamDecoder,) = late("workbench.protocols.families.chat.stream", "ChatStreamDecoder")
+(read_response,) = late("workbench.protocols.shapes.chat.response", "read_response")
+(ChatStreamDecoder,) = late("workbench.protocols.shapes.chat.stream", "ChatStreamDecoder")
 ChatWriter, write_request, write_response = late(
-    "workbench.protocols.families.chat.write", "ChatWriter", "write_request", "write_response"
+    "workbench.protocols.shapes.chat.write", "ChatWriter", "write_request", "write_response"
 )
 
 _URL = regex.compile(r"^[^?#]*/chat/completions/?(?:[?#]|$)")

@@ -22,10 +22,10 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.items.request import READ_OF_ANSWERS, request_nodes
 from workbench.protocols.openai_realtime.declaration import PROTOCOL, SERVING, TRAITS
+from workbench.protocols.shapes.items.request import READ_OF_ANSWERS, request_nodes
 
-(encode_items_stream,) = late("workbench.protocols.families.items.write_stream", "encode_items_stream")
+(encode_items_stream,) = late("workbench.protocols.shapes.items.write_stream", "encode_items_stream")
 params_of, read_request, read_response, response_nodes = late(
     "workbench.protocols.openai_realtime.reading", "params_of", "read_request", "read_response", "response_nodes"
 )

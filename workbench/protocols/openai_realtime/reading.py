@@ -26,10 +26,10 @@ from workbench.ir import (
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
 from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, count_at, nested_usage, string_or_none
-from workbench.protocols.families.items.item import Reader, read_item, read_output
-from workbench.protocols.families.items.request import read_items_request
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_realtime.declaration import PROTOCOL
+from workbench.protocols.shapes.items.item import Reader, read_item, read_output
+from workbench.protocols.shapes.items.request import read_items_request
 
 SPOKEN = ("output_audio", "audio")
 """Types of a content part that holds what the model spoke."""

@@ -15,10 +15,10 @@ from workbench.ir import MILD, Anomaly, ApiError, JsonValue, Message, ModelRespo
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import Value
-from workbench.protocols.families.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
-from workbench.protocols.families.items.stream_parts import StreamedItem, order
 from workbench.protocols.openai_realtime.event_members import EventFaults
 from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
+from workbench.protocols.shapes.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
+from workbench.protocols.shapes.items.stream_parts import StreamedItem, order
 from workbench.wire import SseEvent
 
 _TRANSCRIPT = InPieces("message", "/content/*/transcript", "transcript", "content_index", "output_audio")

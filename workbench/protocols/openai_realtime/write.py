@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import ApiError, JsonValue, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols._params import write_params
-from workbench.protocols.families.items.write import Item, request_items, said_call, with_id, write_tool_choice
-from workbench.protocols.families.items.write_stream import ItemWriter
+from workbench.protocols.shapes.items.write import Item, request_items, said_call, with_id, write_tool_choice
+from workbench.protocols.shapes.items.write_stream import ItemWriter
 from workbench.wire import dumps
 
 UNKNOWN: Mapping[str, JsonValue] = {"id": ""}

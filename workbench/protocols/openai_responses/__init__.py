@@ -20,8 +20,9 @@ from workbench.protocols import (
 )
 from workbench.protocols.common import leaves
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.items.item import CALLS, RESULTS
-from workbench.protocols.families.items.request import (
+from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.shapes.items.item import CALLS, RESULTS
+from workbench.protocols.shapes.items.request import (
     PLACES,
     PROTOCOL,
     READ,
@@ -33,16 +34,15 @@ from workbench.protocols.families.items.request import (
     response_nodes,
     settle_tools,
 )
-from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
-from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.shapes.items.write import UNKNOWN, write_request, write_response
 
 if TYPE_CHECKING:
     from workbench.protocols import DialogueContext, SocketDialogue, SocketOpening
     from workbench.protocols.clients.buffers import Policy
 
-(read_response,) = late("workbench.protocols.families.items.response", "read_response")
-(ItemStreamDecoder,) = late("workbench.protocols.families.items.stream", "ItemStreamDecoder")
-ItemWriter, encode_stream = late("workbench.protocols.families.items.write_stream", "ItemWriter", "encode_stream")
+(read_response,) = late("workbench.protocols.shapes.items.response", "read_response")
+(ItemStreamDecoder,) = late("workbench.protocols.shapes.items.stream", "ItemStreamDecoder")
+ItemWriter, encode_stream = late("workbench.protocols.shapes.items.write_stream", "ItemWriter", "encode_stream")
 ResponsesTurns, claims_message = late("workbench.protocols.openai_responses.socket", "ResponsesTurns", "claims_message")
 
 claims_live_message, LiveBackendTurns = late(

@@ -21,10 +21,10 @@ from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.send_answer import answer_lines, answer_texts
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, line
 
 if TYPE_CHECKING:

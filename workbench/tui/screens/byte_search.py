@@ -14,10 +14,10 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import byte_search
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.selection import SessionSpot
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line, progress_line
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from workbench.tui.models.branches import title_with_branch
 from workbench.tui.models.conversion import ConversionView
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import SessionSpot
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, id_line, line, loss_line, wrap
 
 if TYPE_CHECKING:

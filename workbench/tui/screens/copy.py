@@ -14,9 +14,9 @@ from workbench.tui import clipboard, keys
 from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
 from workbench.tui.models.copying import CopyChoice, choice_line, choices
-from workbench.tui.panes.exchange import ExchangePane
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.pane import Pane
+from workbench.tui.widgets.exchange import ExchangePane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.pane import Pane
 from workbench.views import Line, line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from workbench.probes.profiles import ProfileChoice
 from workbench.tui import keys
 from workbench.tui.models import send
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, line
 
 MOST_LINES = 18

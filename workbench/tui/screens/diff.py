@@ -19,8 +19,8 @@ from workbench.tui.models import diff
 from workbench.tui.models.branches import title_with_branch
 from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:

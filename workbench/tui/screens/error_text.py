@@ -21,8 +21,8 @@ from textual.worker import get_current_worker
 from workbench.safetext import visible
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import in_words
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, count, line, wrap
 
 MOST = 200_000

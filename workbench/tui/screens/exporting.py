@@ -23,12 +23,12 @@ from workbench.tui.list_search import search_of
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import ExportScope, FormRow
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.export_progress import ExportCancellation, ExportProgress, step_of
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, in_words, is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

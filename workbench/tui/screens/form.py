@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from workbench.safetext import SHOWABLE, cells, clip, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models.tabs import ROOMY
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line, plain, wrap
 
 Result = TypeVar("Result")

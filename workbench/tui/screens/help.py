@@ -12,7 +12,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Ways
 from workbench.tui.models.glossary import TITLE
 from workbench.tui.models.guide import Guide, Tables, help_lines
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, line, plain, wrap
 
 

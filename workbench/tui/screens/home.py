@@ -19,9 +19,9 @@ from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home, surveys
 from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.home import HomePane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.story_reader import StoryReader, StoryReady
+from workbench.tui.widgets.home import HomePane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

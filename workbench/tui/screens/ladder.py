@@ -15,10 +15,10 @@ from workbench.tui.models import argument_steps
 from workbench.tui.models.argument_steps import LadderCall, LadderRung
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from workbench.tui.models import matrix as lines
 from workbench.tui.models.matrix import VerdictRow
 from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.models.verdict_order import VerdictOrder
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.tools import DetailPane
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, Line, Span, line
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from workbench.tui.host import host_of
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import ChartRow
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.metrics_counter import MetricsCounter, MetricsEnd, MetricsProgress
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.text import TextLinesPane
 from workbench.views import Line, line
 
 if TYPE_CHECKING:

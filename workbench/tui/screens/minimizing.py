@@ -18,10 +18,10 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import minimizing, send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, in_words, is_open
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, line, size, wrap
 
 if TYPE_CHECKING:

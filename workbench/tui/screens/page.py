@@ -10,8 +10,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from workbench.tui.bars import Ways
-from workbench.tui.panes.text import TextPane
 from workbench.tui.service import in_words
+from workbench.tui.widgets.text import TextPane
 
 
 class PageReady(Message):

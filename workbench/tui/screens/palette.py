@@ -16,7 +16,7 @@ from workbench.tui.bars import Ways
 from workbench.tui.key import Key
 from workbench.tui.models.palette import KEY, PaletteRow, palette_rows
 from workbench.tui.models.tabs import ROOMY
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line, wrap
 
 

@@ -13,10 +13,10 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import (
     REQUEST,
     RESPONSE,

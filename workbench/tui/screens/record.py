@@ -26,11 +26,11 @@ from workbench.recorder import client_settings
 from workbench.tui.bars import Ways
 from workbench.tui.host import host_of
 from workbench.tui.models.recording import keys_used, recording_lines, settings
-from workbench.tui.panes.text import TextPane
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 from workbench.tui.screens.target_choice import offer_protocols
+from workbench.tui.widgets.text import TextPane
 
 if TYPE_CHECKING:
     from workbench.protocols.clients import Client

@@ -19,9 +19,9 @@ from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.findings import LOOKING, RepairOffer
 from workbench.tui.models.tabs import TALL, TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.service import is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import count, line
 
 if TYPE_CHECKING:

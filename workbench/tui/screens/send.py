@@ -19,9 +19,9 @@ from workbench.tui.models import send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.send import PreflightNote
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line, size, wrap
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, count, line, wrap
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from workbench.tui.dispatch import is_open
 from workbench.tui.host import host_of
 from workbench.tui.models import surveys
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text import TextPane
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.text import TextPane
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

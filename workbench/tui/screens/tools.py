@@ -15,10 +15,10 @@ from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.models.tools import DialectRow, ToolDeclaration, ToolJudgement
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar
 from workbench.tui.list_search import search_of
 from workbench.tui.models.branches import title_with_branch
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import SessionSpot
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, wrap
 
 if TYPE_CHECKING:

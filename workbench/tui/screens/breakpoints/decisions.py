@@ -8,7 +8,7 @@ from workbench.errors import WorkbenchError
 from workbench.recorder.breakpoints import FRAMES, RECORDING, TOOLS, parse
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
-from workbench.tui.panes.breakpoint_list import FILTER
+from workbench.tui.widgets.breakpoint_list import FILTER
 from workbench.views import REQUEST
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from workbench.recorder.breakpoints import FRAMES, KINDS, TOOLS
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.models.rowtable import StyledSpans
-from workbench.tui.panes.breakpoint_list import FILTER
+from workbench.tui.widgets.breakpoint_list import FILTER
 from workbench.views import REQUEST, Line, count, line, wrap
 from workbench.wire import JsonIndex
 

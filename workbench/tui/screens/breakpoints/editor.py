@@ -10,7 +10,7 @@ from workbench import regex
 from workbench.errors import WireError, WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models.pauses import PausedSide
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.tui.widgets.writing import MOST_IN_PLACE, Writing
 from workbench.views import REQUEST
 from workbench.wire import loads
 

@@ -18,14 +18,14 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS, fitting, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.breakpoint_list import PointsPane, points
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.breakpoints.decisions import PauseDecisions
 from workbench.tui.screens.breakpoints.details import PausedBody, PauseDetails
 from workbench.tui.screens.breakpoints.editor import PausedBodyEditor
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.breakpoint_list import PointsPane, points
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.writing import Writing
 from workbench.views import Span, line
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from workbench.tui.list_search import search_of
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import ComparedRow, ComparedTurn
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.comparing.comparison import Sides, TurnComparison, begin
 from workbench.tui.selection import SessionSpot
 from workbench.tui.service import is_open
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from workbench.send.loop import AnswerCall, CallResult, EndReason, LoopEnd, Say,
 from workbench.tui.models import continuing
 from workbench.tui.models.continuing import Offer, Pending, StepRecord
 from workbench.tui.models.edit_modes import is_plain
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.service import JobAnswer as Delivery
 from workbench.tui.service import guard
+from workbench.tui.widgets.writing import MOST_IN_PLACE, Writing
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector

@@ -21,13 +21,13 @@ from workbench.tui.models import continuing, send
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.outline import Outline
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text import TextLinesPane
-from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
 from workbench.tui.screens.continue_conversation.sender import StepResponseGrew, StepSendEnd
 from workbench.tui.screens.continue_conversation.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.text import TextLinesPane
+from workbench.tui.widgets.writing import Writing
 from workbench.views import Line, line, size
 
 if TYPE_CHECKING:

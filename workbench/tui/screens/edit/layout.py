@@ -8,7 +8,7 @@ from workbench.safetext import clip
 from workbench.tui.bars import TabBar
 from workbench.tui.models import edit
 from workbench.tui.models.diff import RequestComparison
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import line
 
 if TYPE_CHECKING:

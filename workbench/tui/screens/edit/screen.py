@@ -14,10 +14,6 @@ from workbench.tui.action_forwarding import ActionOf
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.models import edit
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.outline import ChainPane, OutlinePane
-from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.edit.actions import EditActions
 from workbench.tui.screens.edit.flow import EditFlow, RequestStudy
@@ -25,6 +21,10 @@ from workbench.tui.screens.edit.layout import EditContents, EditLayout
 from workbench.tui.screens.edit.type_ahead import FieldTypeAhead
 from workbench.tui.screens.edit.writer import ValueWriter
 from workbench.tui.screens.tools import DetailPane
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.outline import ChainPane, OutlinePane
+from workbench.tui.widgets.writing import Writing
 from workbench.views import Span
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from workbench.tui.models import edit_modes
 from workbench.tui.models.edit import EditRow
 from workbench.tui.models.edit_modes import WritingWay
 from workbench.tui.models.edit_study import EditStudy
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.tui.widgets.writing import MOST_IN_PLACE, Writing
 from workbench.views import size
 
 if TYPE_CHECKING:

@@ -25,14 +25,14 @@ from workbench.tui.dispatch import is_open
 from workbench.tui.models import lab, send
 from workbench.tui.models.headline import TOOLS
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.probing import LabColumn, known_probes, look_up
 from workbench.tui.screens.lab.evidence import LabEvidence
 from workbench.tui.screens.lab.marks import ProbeMarks
 from workbench.tui.screens.lab.runs import LabRuns, RunOver, SampleDone
 from workbench.tui.screens.lab.targets import LabTargets, LabUpdate, subject_in
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.text import TextLinesPane
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

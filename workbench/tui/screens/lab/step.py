@@ -21,15 +21,15 @@ from workbench.tui.host import host_of
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.body import BodyPane
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.outline import OutlinePane
-from workbench.tui.panes.text import TextLinesPane
-from workbench.tui.panes.writing import Writing
 from workbench.tui.probing import in_memory
 from workbench.tui.screens.lab.sample import SampleFailure, SampleRunner, SampleUpdate
 from workbench.tui.screens.lab.step_editor import RequestEditor
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.body import BodyPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.outline import OutlinePane
+from workbench.tui.widgets.text import TextLinesPane
+from workbench.tui.widgets.writing import Writing
 from workbench.views import REQUEST, RESPONSE, Line, line
 
 if TYPE_CHECKING:

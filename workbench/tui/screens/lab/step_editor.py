@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models import edit_modes
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
+from workbench.tui.widgets.writing import MOST_IN_PLACE, Writing
 from workbench.views import size
 
 if TYPE_CHECKING:

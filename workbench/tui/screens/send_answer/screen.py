@@ -18,10 +18,10 @@ from workbench.tui.host import host_of
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, ResponseComparison
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.answers import NewFindingsPane, RawPane, ResponsesPane
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.send_answer.reader import AnswerReader
 from workbench.tui.screens.send_answer.sender import AnswerSender
+from workbench.tui.widgets.answers import NewFindingsPane, RawPane, ResponsesPane
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from workbench.tui.service import JobAnswer
 if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
     from workbench.rules import InspectedExchange, Inspector
-    from workbench.tui.panes.filterbar import FilterBar
     from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.widgets.filterbar import FilterBar
     from workbench.wire import Exchange
 
 Decisions = Mapping[int, tuple["InspectedExchange", bool]]
@@ -51,7 +51,7 @@ class SessionFilter:
     def ask(self) -> None:
         """Open the input line of the filter."""
         from workbench.filters import values_of_keys
-        from workbench.tui.panes.filterbar import FilterBar
+        from workbench.tui.widgets.filterbar import FilterBar
 
         if self._bar:
             if self._bar.is_mounted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.safetext import clip, visible
 from workbench.tui.host import host_of
 from workbench.tui.models.findings import first_break
-from workbench.tui.panes.pane import Pane
+from workbench.tui.widgets.pane import Pane
 from workbench.views import RESPONSE
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from workbench.views import REQUEST, RESPONSE, Span, line
 if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import ExchangeSelection
+    from workbench.tui.widgets.prompt import Prompt
 
 WAYS = (("enter", "go"), ("esc", "cancel"))
 
@@ -28,7 +28,7 @@ class SessionJumps:
 
     def ask(self) -> None:
         """Open the input line."""
-        from workbench.tui.panes.prompt import Prompt
+        from workbench.tui.widgets.prompt import Prompt
 
         if self._prompt is None:
             self._prompt = Prompt("#", "", self._say, self._close, ways=WAYS)

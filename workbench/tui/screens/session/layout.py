@@ -9,10 +9,10 @@ from textual.containers import Container
 
 from workbench.tui import session_panes
 from workbench.tui.bars import TabBar
-from workbench.tui.panes.lineview import GUTTER, rows_within
-from workbench.tui.panes.pane import Pane
-from workbench.tui.panes.prompt import ASKING
 from workbench.tui.session_panes import SIDE_SLOTS
+from workbench.tui.widgets.lineview import GUTTER, rows_within
+from workbench.tui.widgets.pane import Pane
+from workbench.tui.widgets.prompt import ASKING
 from workbench.views import line_columns
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.tui.models import findings as walk
-from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import SessionSpot
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from workbench.edits import Notebook, NotePlace, UserNote
     from workbench.rules import Inspector
-    from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.widgets.prompt import Prompt
 
 MARK, NOTE = "⚑", "✎"
 WAYS = (("enter", "save"), ("esc", "cancel"))
@@ -70,7 +70,7 @@ class SessionNotes:
 
     def show(self) -> None:
         """Show marks and notes in their panes."""
-        from workbench.tui.panes.exchange import ExchangePane
+        from workbench.tui.widgets.exchange import ExchangePane
 
         self.screen.exchanges.refresh()
         ir = self.screen.query_one("#ir", ExchangePane)
@@ -101,7 +101,7 @@ class SessionNotes:
     def ask(self) -> None:
         """Open the note of the place for editing."""
         from workbench.edits import MAX_NOTE
-        from workbench.tui.panes.prompt import Prompt
+        from workbench.tui.widgets.prompt import Prompt
 
         place = self.place()
         if self._prompt or self.book is None or place is None:

@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.tabs import PANES
-from workbench.tui.panes.lineview import LineView
+from workbench.tui.widgets.lineview import LineView
 from workbench.views import Span, line
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import SessionSpot
+    from workbench.tui.widgets.prompt import Prompt
 
 SLICE_SECONDS = 0.03
 """Seconds of searching at a time, so that keys stay responsive."""
@@ -58,7 +58,7 @@ class PaneSearch:
 
     def ask(self) -> None:
         """Open the input line of the search."""
-        from workbench.tui.panes.prompt import Prompt
+        from workbench.tui.widgets.prompt import Prompt
 
         view = self.screen.focused
         if self._prompt or not isinstance(view, LineView):

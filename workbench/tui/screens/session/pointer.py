@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from workbench.tui import keys
 from workbench.tui.keymap import keymap_of
-from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.navigation import Goal
 from workbench.tui.screens.session.type_ahead import ON_AN_EXCHANGE
+from workbench.tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
-    from workbench.tui.panes.lineview import LineView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import ExchangeSelection
+    from workbench.tui.widgets.lineview import LineView
 
 WIRE_KEYS = {"wire.way": "way", "wire.headers": "headers", "wire.opaque": "opaque"}
 """Keys of the wire pane other than moves, with their actions: they act on it whichever pane has the focus."""
@@ -54,7 +54,7 @@ class Pointer:
 
     def enter(self, view: LineView) -> None:
         """Open the item under the cursor of a pane, or go to its bytes."""
-        from workbench.tui.panes.exchange import ExchangePane
+        from workbench.tui.widgets.exchange import ExchangePane
 
         screen = self.screen
         screen.navigation.choose()

@@ -15,10 +15,6 @@ from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf, ActionOnInspected
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.findings import FindingsPane
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.pane import Pane
-from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.screens.session.actions import SessionActions
 from workbench.tui.screens.session.breakpoints import BreakpointBanner
 from workbench.tui.screens.session.follow import LiveFollower
@@ -46,10 +42,13 @@ from workbench.tui.service import (
     Trouble,
 )
 from workbench.tui.state import SessionState
+from workbench.tui.widgets.findings import FindingsPane
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.pane import Pane
+from workbench.tui.widgets.timeline import TimelinePane
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.panes.wire import WirePane
     from workbench.tui.pause_listener import PauseChange, PausingTrouble
     from workbench.tui.screens.session.branch_switch import BranchSwitch
     from workbench.tui.screens.session.branches import SessionBranches
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.notes import SessionNotes
     from workbench.tui.screens.session.repair_lookup import RepairLookup
     from workbench.tui.screens.session.request_screens import RequestScreens
+    from workbench.tui.widgets.wire import WirePane
     from workbench.wire.session import Session
 
 
@@ -144,7 +144,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     @property
     def wire(self) -> WirePane:
         """Wire pane, once it is mounted."""
-        from workbench.tui.panes.wire import WirePane
+        from workbench.tui.widgets.wire import WirePane
 
         return self.query_one("#wire", WirePane)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.service import JobAnswer
+from workbench.tui.widgets.exchange import ExchangePane
 
 if TYPE_CHECKING:
     from workbench.protocols.clients import ClientGroup

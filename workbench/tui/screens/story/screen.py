@@ -15,10 +15,10 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.list_search import ListSearch
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.time_lanes import HERE, SIGNS, TOOLS, ruler_line, time_map
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.story import StoryPane, TimePane
 from workbench.tui.screens.story.reading import StoryReading
 from workbench.tui.service import is_open
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.story import StoryPane, TimePane
 from workbench.views import Line, Span, Story, StoryItem, count, line
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TALL, TOO_SMALL
-from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.screens.whatif.outcome_panes import OutcomePanes
 from workbench.tui.screens.whatif.sender import BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, is_open
+from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.text import TextLinesPane
 from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
