@@ -130,16 +130,17 @@ RESENT = "closure.duplicate-id"
 @pytest.mark.parametrize(
     ("named", "items", "expected"),
     [
-        ("resp_1", (CALL, OUTPUT), [("/input/0/id", "warning")]),
+        ("resp_1", (CALL, OUTPUT), [("/input/0/call_id", "warning")]),
+        ("resp_1", (without_id(CALL), OUTPUT), [("/input/0/call_id", "warning")]),
+        ("resp_1", (SAID, OUTPUT), [("/input/0/id", "warning")]),
         ("resp_1", (OUTPUT,), []),
-        ("resp_1", (without_id(CALL), OUTPUT), []),
         ("resp_0", (CALL, OUTPUT), []),
         (None, (ASK, CALL, OUTPUT), []),
     ],
 )
 def test_an_item_that_is_sent_beside_the_id_of_its_response_is_told_at_any_server(inspect, named, items, expected):
     body = {"model": "m", "tools": [{"type": "function", "name": "get_time", "parameters": {"type": "object"}}]}
-    answer = {"object": "response", "id": "resp_1", "status": "completed", "model": "m", "output": [CALL]}
+    answer = {"object": "response", "id": "resp_1", "status": "completed", "model": "m", "output": [SAID, CALL]}
     later = {**body, "input": list(items), **({"previous_response_id": named} if named else {})}
     pairs = [({**body, "input": [ASK]}, answer), (later, None)]
     found = inspect(pairs, protocol="openai-responses", provider="generic")

@@ -59,19 +59,38 @@ def _items(case: RuleContext) -> Iterator[Finding]:
 
 
 def _repeat_items(case: RuleContext) -> Iterator[Finding]:
-    """Items of the response that the request continues, where no contract tells that the server refuses them.
+    """Items of the response that the request continues: those that no contract tells the server to refuse.
 
-    Balancers that keep a history of their own send them again (codex-lb pull request 651).
+    Balancers that keep a history of their own send them again, or a call alone, without the id of its item
+    (codex-lb pull request 651, CLIProxyAPI issue 3569).
     """
     request = case.request
     answer = case.earlier.answer(request.previous_id) if request and request.previous_id else ()
     ids = {name for message in answer if (name := item_id(message))}
-    if ids and not enforced_exactly(case, DUPLICATE_ID, "item"):
-        for _, message in case.suspects(_has_id):
-            if item_id(message) in ids and item_kind(message) not in REFERRING:
-                text = f"the item {quote(item_id(message), 60)} is sent again, although the request continues the"
-                text += " response that contains it: a server that kept the response has it twice"
-                yield case.finding(weaker(DUPLICATE_ID), REQUEST, f"{message.pointer}/id", text)
+    calls = {call.id for message in answer for _, call in message.tool_calls() if call.id}
+    if not (ids or calls):
+        return
+    is_told = enforced_exactly(case, DUPLICATE_ID, "item") is not None  # of the ids of items
+    for _, message in case.suspects(_is_item):
+        name = item_id(message)
+        again = [call.id for _, call in message.tool_calls() if call.id in calls]
+        if item_kind(message) in REFERRING or (name and is_told) or not (again or name in ids):
+            continue
+        what, key = (
+            (f"tool call {quote(again[0] or '', 60)}", "call_id") if again else (f"item {quote(name, 60)}", "id")
+        )
+        text = f"the {what} is sent again, although the request continues the response that contains it: a server that"
+        text += " kept the response has it twice"
+        yield case.finding(weaker(DUPLICATE_ID), REQUEST, f"{message.pointer}/{key}", text)
+
+
+@asked_of(ToolCallIR)
+def _has_call(message: Message) -> bool:
+    return bool(message.tool_calls())
+
+
+def _is_item(message: Message) -> bool:
+    return _has_id(message) or _has_call(message)
 
 
 def _on_id(case: RuleContext, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
