@@ -1,17 +1,7 @@
-"""The user's own targets: ``$XDG_CONFIG_HOME/workbench/targets.yaml``, or ``~/.config/workbench/targets.yaml``.
+"""The user's own targets, in ``targets.yaml``: ``workbench targets --help`` has an example, docs/formats.md each key.
 
-    targets:
-      gateway:
-        base_url: https://gateway.example/v1
-        protocol: openai-chat                # or several: [openai-chat, anthropic-messages]
-        model: my-model                      # in place of the request's
-        profile: deepseek:v4                 # the contract that requests are judged by
-        key_variable: GATEWAY_KEY            # the name of the variable, never the key
-        headers: {x-team: tools, x-token: "${TEAM_TOKEN}"}
-
-``base_url`` is required, and ``protocol`` unless the host is that of a known provider. ``${NAME}`` in a header's value
-is an environment variable: it is read when a request is sent, sent only to this base URL's scheme, host and port, and
-replaced in recordings. Values that look like secrets are refused.
+``${NAME}`` in a header's value is an environment variable: it is read when a request is sent, sent only to the scheme,
+host and port of this target's ``base_url``, and replaced in recordings. Values that look like secrets are refused.
 """
 
 from __future__ import annotations

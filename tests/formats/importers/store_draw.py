@@ -21,6 +21,7 @@ from tests.formats.importers.store_samples import (
     LITELLM,
     MESSAGES,
     NOTHING,
+    PHOENIX_FRAME,
     REFUSED,
     TOOL,
     Sample,
@@ -29,7 +30,7 @@ from tests.formats.importers.store_samples import (
     otlp,
     text,
 )
-from tests.formats.importers.store_variants import quoted_table
+from tests.formats.importers.store_variants import CLOUDFLARE_CALL, quoted_table
 
 SCHEMA = TOOL["function"]["parameters"]  # type: ignore[index]
 SAID: dict[str, Any] = {"role": "assistant", "content": "I do not know."}
@@ -83,33 +84,14 @@ LANGCHAIN = [
     ),
     _constructor("HumanMessage", content="Well?", type="human"),
 ]
+_NOT_IN_FRAME = frozenset((
+    "status_message", "events", "attributes.llm.invocation_parameters", "attributes.llm.token_count.prompt",
+))  # fmt: skip
 FRAME: dict[str, Any] = {
-    "name": "ChatCompletion",
-    "span_kind": "LLM",
-    "parent_id": None,
-    "start_time": 1790000000100,
-    "end_time": 1790000001400,
-    "status_code": "OK",
+    **{name: value for name, value in PHOENIX_FRAME.items() if name not in _NOT_IN_FRAME},
     "context.span_id": "a1",
     "context.trace_id": "t1",
-    "attributes.llm.model_name": "gpt-4.1",
-    "attributes.llm.input_messages": [
-        {"message.role": "user", "message.content": "What is in a.txt?"},
-        {
-            "message.role": "assistant",
-            "message.tool_calls": [
-                {
-                    "tool_call.id": "call_7",
-                    "tool_call.function.name": "read_file",
-                    "tool_call.function.arguments": '{"path": "a.txt"}',
-                }
-            ],
-        },
-        {"message.role": "user", "message.content": "Well?"},
-    ],
-    "attributes.llm.output_messages": [{"message.role": "assistant", "message.content": "I do not know."}],
     "attributes.llm.tools": [{"tool.json_schema": text(TOOL)}],
-    "attributes.openinference.span.kind": "LLM",
 }
 ARIZE: dict[str, Any] = {k: v for k, v in FRAME.items() if k != "span_kind"}
 BEDROCK_CALL: dict[str, Any] = {
@@ -195,21 +177,7 @@ GATEWAY_REFUSED["properties"] |= {
     "backendResponseCode": 400,
 }
 CLOUDFLARE: dict[str, Any] = {
-    "id": "01K",
-    "created_at": "2026-01-02T10:00:00Z",
-    "provider": "openai",
-    "model": "gpt-4.1",
-    "model_type": "text",
-    "path": "chat/completions",
-    "request_type": "json",
-    "request_content_type": "application/json",
-    "response_content_type": "application/json",
-    "status_code": 200,
-    "success": True,
-    "cached": False,
-    "duration": 900,
-    "tokens_in": 50,
-    "tokens_out": 5,
+    **CLOUDFLARE_CALL,
     "request_head": text(CHAT),
     "request_head_complete": True,
     "request_size": 900,

@@ -193,6 +193,25 @@ AI_SDK = {
     "ai.response.text": "I do not know.",
 }
 
+CLOUDFLARE_CALL: dict[str, Any] = {
+    "id": "01K",
+    "created_at": "2026-09-21T14:13:20.100Z",
+    "provider": "openai",
+    "model": "gpt-4.1",
+    "model_type": "text",
+    "path": "chat/completions",
+    "request_type": "json",
+    "request_content_type": "application/json",
+    "response_content_type": "application/json",
+    "status_code": 200,
+    "success": True,
+    "cached": False,
+    "duration": 1300,
+    "tokens_in": 50,
+    "tokens_out": 5,
+}
+"""A row of the API of logs, without bodies."""
+
 VARIANTS: dict[str, Sample] = {
     "mlflow-trace.json": Sample(
         "recorded exchanges",
@@ -460,26 +479,7 @@ VARIANTS: dict[str, Sample] = {
         one(
             {
                 "success": True,
-                "result": [
-                    {
-                        "id": "01K",
-                        "created_at": "2026-09-21T14:13:20.100Z",
-                        "provider": "openai",
-                        "model": "gpt-4.1",
-                        "model_type": "text",
-                        "path": "chat/completions",
-                        "request_type": "json",
-                        "request_content_type": "application/json",
-                        "response_content_type": "application/json",
-                        "status_code": 200,
-                        "success": True,
-                        "cached": False,
-                        "duration": 1300,
-                        "step": 0,
-                        "tokens_in": 50,
-                        "tokens_out": 5,
-                    }
-                ],
+                "result": [CLOUDFLARE_CALL | {"step": 0}],
                 "result_info": {"count": 1, "page": 1},
             }
         ),
