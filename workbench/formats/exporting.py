@@ -16,7 +16,7 @@ from workbench.formats import output_files
 from workbench.formats.exporters import ExportForm, ExportProof, ExportResult, ExportSelection
 from workbench.lazy_dataclass import dataclass
 from workbench.rules import Inspector
-from workbench.wire import Exchange
+from workbench.wire import Exchange, Summary
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
 if TYPE_CHECKING:
@@ -79,11 +79,9 @@ class ExportRequest:
     def _count_reads(self, sessions: list[Session]) -> Sequence[Session]:
         if self.step is None:
             return sessions
-        from workbench.formats.counted_session import CountedSession
-
         step, number = self.step, count(1)
         total = sum(map(len, sessions)) * (PASSES if self.is_redacted else 1)
-        return [CountedSession(session, lambda: step(next(number), total)) for session in sessions]
+        return [_CountedSession(session, lambda: step(next(number), total)) for session in sessions]
 
     def _inspector(self, session: Session) -> Inspector:
         return Inspector(session, self.provider, self.protocol)
@@ -170,3 +168,32 @@ def proof_lines(proof: ExportProof, files: Mapping[str, str]) -> list[str]:
         lines.append(f"{colour:<5} on {files.get(run.on, run.on)}: {run.problem or count}")
         lines += (f"      {line}" for line in run.lines)
     return lines
+
+
+class _CountedSession:
+    """A session that calls a function before each exchange that is read; it may raise to end the work."""
+
+    def __init__(self, inner: Session, advance: Callable[[], None]) -> None:
+        self.inner, self._advance = inner, advance
+        self.name, self.damage, self.is_live = inner.name, inner.damage, inner.is_live
+        self.about: Mapping[str, str] = inner.about
+
+    @property
+    def id(self) -> str:
+        return self.inner.id
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def summaries(self) -> Sequence[Summary]:
+        return self.inner.summaries()
+
+    def exchange(self, index: int) -> Exchange:
+        self._advance()
+        return self.inner.exchange(index)
+
+    def refresh(self) -> frozenset[int]:
+        return self.inner.refresh()
+
+    def close(self) -> None:
+        """Do nothing: the opener of the inner session closes it."""

@@ -1,4 +1,4 @@
-"""Rules on the result of a call: whether it is a failure, and says so."""
+"""Rules on the result of a call: whether it is a failure and says so, and its structured content against the schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ServerFacts
 from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.lone_results import of_lone_result
-from workbench.rules.tool_hop.output import of_output
 from workbench.rules.tool_hop.results import of_text_forms
 from workbench.rules.tool_hop.rules import (
     ARGUMENTS_REFUSED,
@@ -21,6 +20,7 @@ from workbench.rules.tool_hop.rules import (
     INFO,
     OUTPUT_SCHEMA,
     PROTOCOL_ERROR,
+    WARNING,
     make,
     member,
     texts_of,
@@ -97,7 +97,7 @@ def of_call_result(
         yield from of_text_forms(decoded, result)
         yield from of_lone_result(decoded, result, facts.agent)
         yield from _flag(decoded, result, result_text)
-        yield from of_output(decoded, params, result, entry)
+        yield from _of_output(decoded, params, result, entry)
     if not is_failure(result):
         result_text = str(member(response, "error", "message") or "")
     if _NO_OUTPUT.search(result_text):
@@ -182,3 +182,38 @@ def _denies_success(value: JsonValue) -> bool:
 def is_failure(result: JsonValue) -> bool:
     """A result that its server marks as an error."""
     return member(result, "isError") is True
+
+
+def _of_output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:
+    """Findings on the structured content of a result against the ``outputSchema`` of its tool."""
+    name, schema = member(params, "name"), member(entry, "outputSchema")
+    if not isinstance(schema, dict) or not isinstance(result, dict) or "task" in result:
+        return
+    if member(result, "isError") is True:
+        yield from _of_structured_failure(decoded, name, result, schema)
+        return
+    if result.get("resultType", "complete") != "complete":
+        return
+    if "structuredContent" not in result:
+        text = f"{quote(name)} declares an outputSchema, but its result has no structuredContent"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
+        return
+    for fault in climb(None, result["structuredContent"], schema).faults:
+        text = f"the structuredContent of {quote(name)} violates its outputSchema: {fault.message}"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)
+
+
+def _of_structured_failure(
+    decoded: DecodedExchange, name: JsonValue, result: JsonValue, schema: JsonValue
+) -> Iterator[Finding]:
+    """Structured content of a failure: some clients hold it to the schema of a success, and the text is lost."""
+    structured = member(result, "structuredContent")
+    fault = next(iter(climb(None, structured, schema).faults), None) if structured is not None else None
+    if fault:
+        what = f"the structuredContent of this failed result of {quote(name)}"
+        text = f"{what} violates its outputSchema: {fault.message}"
+        how = "clients that also check failed results show this instead of the error"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result/structuredContent", text, how, WARNING)
+    elif structured is not None and member(schema, "required"):
+        text = "the result is marked as an error, but its structuredContent matches the outputSchema"
+        yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, severity=INFO)
