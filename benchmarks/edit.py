@@ -25,7 +25,7 @@ from workbench.send.preflight import judge_exchange
 from workbench.send.sending import Sender
 from workbench.send.target_names import resolve
 from workbench.tui.models.edit_study import study
-from workbench.tui.preflight import PreparedRequest, look
+from workbench.tui.preflight import PreparedRequest, preview_request
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, writer
@@ -92,7 +92,7 @@ def work(exchange: Exchange, folder: Path) -> None:
     more = apply_changes(request, raw, [Splice(at, at, b"Y")])
     node, _ = measured("the next one kept", lambda: workspace.commit(node, more, "another"), peer)
     measured("undone", lambda: workspace.undo(node), peer)
-    before, _ = measured("looked at before it is sent", lambda: look(inspector, node, target), peer)
+    before, _ = measured("looked at before it is sent", lambda: preview_request(inspector, node, target), peer)
     answer, _ = measured("sent to a simulator", lambda: asyncio.run(_sent(session, before)), peer)
     measured("the answer judged", lambda: judge_exchange(inspector, 0, before.outgoing, answer), peer)
     workspace.close()

@@ -122,11 +122,11 @@ def _own(asked: Body) -> Iterator[tuple[str, Any]]:
     yield "two messages swapped", body
     signed = [node for node in asked.reasoning if node.field("signature")]
     if signed:
-        from workbench.edits.planted_faults import get, put
+        from workbench.edits.planted_faults import put, value_in
 
         body = asked.fresh()
         pointer = signed[len(signed) // 2].field("signature")
-        put(body, pointer, get(body, pointer)[:-8] + "AAAAAAA=")
+        put(body, pointer, value_in(body, pointer)[:-8] + "AAAAAAA=")
         yield "a signature spoiled", body
 
 

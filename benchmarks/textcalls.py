@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.goals import reach
 from benchmarks.stream import measure
 from workbench.ir import ToolCallIR, ToolDef
-from workbench.toolcalls.formats import TextCall, find, formats, get
+from workbench.toolcalls.formats import TextCall, find_calls, formats, get
 
 CALLS = 300
 PIECE = 4
@@ -85,7 +85,7 @@ def ours(name: str, texts: Sequence[str], size: int = 0) -> None:
 def detected(texts: Sequence[str]) -> None:
     """Each text as if its format were unknown."""
     for text in texts:
-        assert len(find(text, TOOLS)) == 1
+        assert len(find_calls(text, TOOLS)) == 1
 
 
 def theirs(texts: dict[str, list[str]]) -> tuple[str, dict[str, list[float | None]]]:

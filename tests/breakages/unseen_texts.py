@@ -20,7 +20,7 @@ from unittest import mock
 from tests.breakages import scoring, unseen_phrases
 from workbench.contracts import error_texts
 from workbench.contracts.known_texts import known_texts, texts_without_rule
-from workbench.contracts.template import plain
+from workbench.contracts.template import plain_text
 from workbench.lazy_dataclass import replace
 from workbench.protocols.refusals import _classify, _kinds, _phrases, _statements, _validators
 from workbench.protocols.refusals._literals import needs_of
@@ -103,7 +103,7 @@ class Tables:
                 for without in choices(pattern.pattern):
                     if not _compiled(without).search(small):
                         yield id(row), (id(row), without)
-        haystack = plain(text)
+        haystack = plain_text(text)
         for known in self.templates.values():
             for one in known.fitting(haystack.plain):
                 if (found := one.template.find(haystack)) and error_texts._is_enough(one, found):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.diff.pairing import HopExchange, encloses, is_outside, likeness_of, places, turns
+from workbench.diff.pairing import HopExchange, encloses, is_outside, likeness_of, paired_turns, places
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 
@@ -34,7 +34,7 @@ def paired(outer, inner):
         [HopExchange(summarize(n, e), likeness_of(DecodedExchange(n, e))) for n, e in enumerate(exchanges)]
         for exchanges in (outer, inner)
     )
-    return [(turn.outer, turn.inner) for turn in turns(*sights)]
+    return [(turn.outer, turn.inner) for turn in paired_turns(*sights)]
 
 
 def talk(hop, alter=str, start=None, **more):

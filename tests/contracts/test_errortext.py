@@ -12,7 +12,7 @@ from workbench import contracts
 from workbench.contracts import pages
 from workbench.contracts.error_text_lines import lines
 from workbench.contracts.error_texts import MOST, explain, find_matches
-from workbench.contracts.template import Template, plain
+from workbench.contracts.template import Template, plain_text
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
@@ -375,6 +375,6 @@ def test_any_text_is_answered(text):
     ],
 )
 def test_a_variable_begins_with_a_word(message: str, text: str, values: dict[str, str]) -> None:
-    found = Template(message).find(plain(text))
+    found = Template(message).find(plain_text(text))
     assert found is not None
     assert found.values == values

@@ -12,7 +12,7 @@ from tests.tool_hops import lost_structured
 from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
 from workbench.filters.expression import KEYS, ValueKind
-from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turns
+from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turn_numbers
 from workbench.rules.inspection import InspectedExchange, Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
@@ -22,7 +22,7 @@ def facts_of(session: Session) -> list[Facts]:
     rows = Inspector(session).run().rows
     return [
         Facts(row, turn, lambda n=n: session.exchange(n), is_marked=n == 0, notes=["Retry later"] if n == 1 else [])
-        for n, (row, turn) in enumerate(zip(rows, turns(rows), strict=True))
+        for n, (row, turn) in enumerate(zip(rows, turn_numbers(rows), strict=True))
     ]
 
 
@@ -131,7 +131,7 @@ def test_turns_count_in_each_conversation() -> None:
     def of(conversation: int | None) -> InspectedExchange:
         return replace(row, conversation=conversation)
 
-    assert turns([of(0), of(1), of(None), of(0), of(1), of(0)]) == [1, 1, None, 2, 2, 3]
+    assert turn_numbers([of(0), of(1), of(None), of(0), of(1), of(0)]) == [1, 1, None, 2, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_only_the_last_ones_are_kept(tmp_path: Path, reads: list[str], monkeypat
     paths = [put(tmp_path / name, entries()) for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
     for path in paths:
         describe_file(path)
-    assert [session_summary.find(path, session_summary.identity(path)) is not None for path in paths] == [
+    assert [session_summary.stored_summary(path, session_summary.identity(path)) is not None for path in paths] == [
         False,
         True,
         True,

@@ -57,7 +57,7 @@ def test_calls_as_text(name, place):
     _, said = ask(simulator(calls=name, calls_in=place), CHAT, chat())
     message = said["choices"][0]["message"]
     text = message["content"] if place == "content" else message["reasoning_content"]
-    found = formats.find(text, (ToolDef("list_dir", None, SCHEMA),), [name], is_thought_shown=True)
+    found = formats.find_calls(text, (ToolDef("list_dir", None, SCHEMA),), [name], is_thought_shown=True)
     assert [(call.name, call.input) for call in found] == [("list_dir", {"path": "."})]
     assert "tool_calls" not in message and said["choices"][0]["finish_reason"] == "stop"
 

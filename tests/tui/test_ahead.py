@@ -108,7 +108,7 @@ async def test_keys_for_a_screen_that_is_still_coming_do_nothing_else(monkeypatc
         may.wait(20)
         return look(*args)
 
-    look = repair_offers.look
+    look = repair_offers.offered_repairs
     monkeypatch.setattr(repair_offers, "look", slow)
     app = WorkbenchApp(samples.example(samples.LOST_RESULT))
     async with app.run_test(size=(120, 40)) as pilot:

@@ -13,7 +13,7 @@ from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.rules.inspection import Inspector
 from workbench.send.target_names import resolve
-from workbench.tui.preflight import look
+from workbench.tui.preflight import preview_request
 from workbench.wire.patch import Replace
 from workbench.wire.session import MemorySession
 
@@ -22,7 +22,7 @@ def test_what_goes_out_is_judged_by_the_targets_contract() -> None:
     session = samples.example(samples.LOST_RESULT)
     inspector, root = Inspector(session), Workspace(session).root(2)
     for target, verdict in (("sim:anthropic", "refuses"), ("sim:generic", "suspicious")):
-        shown = look(inspector, root, resolve(target))
+        shown = preview_request(inspector, root, resolve(target))
         assert shown.trial.judgement.verdict.value == verdict
         assert shown.outgoing.request.body == shown.own.exchange.request.body  # not a byte changes
 
@@ -31,15 +31,15 @@ def test_an_edit_before_a_signed_block_unbinds_it_until_it_is_left_out() -> None
     session = thinking_session()
     workspace, inspector = Workspace(session), Inspector(session)
     root = workspace.root(0)
-    shown = look(inspector, root, resolve("sim:anthropic"))
+    shown = preview_request(inspector, root, resolve("sim:anthropic"))
     assert shown.unbound is None
     later = workspace.root(1)
-    shown = look(inspector, later, resolve("sim:anthropic"))
+    shown = preview_request(inspector, later, resolve("sim:anthropic"))
     assert shown.unbound and shown.unbound.pointers == ("/messages/1/content/0",)
     assert shown.unbound.without
     node = workspace.commit(later, shown.unbound.without, "removed")
-    assert look(inspector, node, resolve("sim:anthropic")).unbound is None
-    assert look(inspector, later, resolve("sim:openai")).unbound is None  # none of them goes there
+    assert preview_request(inspector, node, resolve("sim:anthropic")).unbound is None
+    assert preview_request(inspector, later, resolve("sim:openai")).unbound is None  # none of them goes there
 
 
 def test_an_edit_is_what_goes_out() -> None:
@@ -49,16 +49,16 @@ def test_an_edit_is_what_goes_out() -> None:
     asked = root.exchange.request
     assert asked
     node = workspace.commit(root, apply_changes(asked, asked.body.raw, [Replace("/max_tokens", 7)]), "fewer tokens")
-    assert b'"max_tokens":7' in look(inspector, node, resolve("sim:anthropic")).outgoing.request.body.raw.replace(
-        b" ", b""
-    )
+    assert b'"max_tokens":7' in preview_request(
+        inspector, node, resolve("sim:anthropic")
+    ).outgoing.request.body.raw.replace(b" ", b"")
 
 
 def test_what_cannot_be_sent_says_why() -> None:
     session = samples.example(samples.LOST_RESULT)
     inspector, root = Inspector(session), Workspace(session).root(2)
     with pytest.raises(UsageError, match="does not support gemini"):
-        look(inspector, root, resolve("sim:anthropic"), "gemini")
+        preview_request(inspector, root, resolve("sim:anthropic"), "gemini")
     unasked = MemorySession("unasked", (replace(root.exchange, request=None),))
     with pytest.raises(LocalProtocolError, match="no request was recorded"):
-        look(Inspector(unasked), Workspace(unasked).root(0), resolve("sim:anthropic"))
+        preview_request(Inspector(unasked), Workspace(unasked).root(0), resolve("sim:anthropic"))

@@ -60,7 +60,7 @@ def test_every_recorded_exchange_can_be_shown(recordings: Path, pytestconfig: py
 
 
 def show_wire(opened: ExchangeView, side: str) -> None:
-    body = wire.body_of(opened.decoded, side)
+    body = wire.shown_body(opened.decoded, side)
     for way in wire.ways(opened.decoded, side):
         _look(way, body if way.received is None else way.received, opened)
     for offset in range(0, len(body), max(1, len(body) // 20)):

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, When, rule_of
     from workbench.contracts.scopes import matches, model_family
-    from workbench.contracts.template import Template, plain
+    from workbench.contracts.template import Template, plain_text
     from workbench.contracts.value_tests import Test
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:
@@ -171,7 +171,7 @@ __all__ = [
     "pages",
     "passes_filter",
     "place_facts",
-    "plain",
+    "plain_text",
     "protocols",
     "read",
     "reads_same",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench import regex
 from workbench.contracts import loading, pages
 from workbench.contracts.known_texts import KnownText, known_texts, texts_without_rule
-from workbench.contracts.template import Plain, TemplateMatch, plain
+from workbench.contracts.template import Plain, TemplateMatch, plain_text
 from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import refusals
 from workbench.regex import RowsByText
@@ -41,14 +41,14 @@ BROAD = ("params.unsupported", "gateway.unknown-field", "content.shape")
 ANYBODY = "any provider"
 """Provider shown for an error that no contract contains."""
 
-COMMON = frozenset(plain(
+COMMON = frozenset(plain_text(
     "a an and any are as at be been but by can cannot does for from has have in is it its may must no not of on only"
     " or should supported that the this to unsupported was when which will with"
 ).plain.split())  # fmt: skip
 """Words of every refusal, in plain form: a piece of a template that has no other word says nothing of its own."""
 
 _ADVICE_NAMES = ("please", "see", "learn more", "for more", "refer to", "read more", "visit", "check the", "you can")
-ADVICE = tuple(plain(f"{words} x").plain[:-1] for words in _ADVICE_NAMES)
+ADVICE = tuple(plain_text(f"{words} x").plain[:-1] for words in _ADVICE_NAMES)
 """Beginnings of sentences that say what to do next, in plain form: they go with any fault."""
 
 _WORD = regex.compile(r"[a-z0-9]+")
@@ -255,7 +255,7 @@ def find_matches(text: str) -> list[Match]:
 
 @lru_cache(maxsize=2)
 def _haystack(text: str) -> Plain:
-    return plain(text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}")
+    return plain_text(text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}")
 
 
 def _found_in(known: Callable[[], Iterable[KnownText]], haystack: Plain) -> Iterator[tuple[KnownText, TemplateMatch]]:

@@ -88,7 +88,7 @@ class _Letters(dict[str, tuple[str, bool]]):
 _LETTERS = _Letters()
 
 
-def plain(text: str) -> Plain:
+def plain_text(text: str) -> Plain:
     """The plain form of a text; escapes of JSON are resolved first, however often it was wrapped."""
     text = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
     letters, origin, last = [], [], ""
@@ -101,7 +101,7 @@ def plain(text: str) -> Plain:
     return Plain(text, "".join(letters), tuple(origin))
 
 
-_plain_value = lru_cache(maxsize=256)(plain)
+_plain_value = lru_cache(maxsize=256)(plain_text)
 """``plain`` of a text of at most ``LONGEST_VALUE``: the same one follows many templates."""
 
 
@@ -163,7 +163,7 @@ class Template:
             splits_word = n > 0 and parts[n - 2][-1:].isalnum()
             for literal in _cut(parts[n]):
                 in_path = in_path and " " not in literal.strip()
-                if text := plain(literal).plain.strip(_PUNCTUATION):
+                if text := plain_text(literal).plain.strip(_PUNCTUATION):
                     found.append(TemplatePiece(before, text, in_path, literal.rstrip()[-1:] in (".", "!"), splits_word))
                     before = ""
         return tuple(found)
@@ -172,7 +172,7 @@ class Template:
     def last(self) -> str:
         """The variable at the end; empty if the template ends with a literal."""
         parts = _FIELD.split(self.message)
-        return parts[-2] if len(parts) > 1 and not plain(parts[-1]).plain.strip(_PUNCTUATION) else ""
+        return parts[-2] if len(parts) > 1 and not plain_text(parts[-1]).plain.strip(_PUNCTUATION) else ""
 
     @cached_property
     def variables(self) -> frozenset[str]:

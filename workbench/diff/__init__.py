@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.diff.meaning import ItemChange, ItemChangeKind, changes
+from workbench.diff.meaning import ItemChange, ItemChangeKind, item_changes
 from workbench.diff.wire import Hunk, first_difference, hunks
 from workbench.fronts import lazy
 from workbench.lazy_dataclass import dataclass
@@ -45,7 +45,6 @@ __all__ = [
     "ItemPair",
     "ValueDifference",
     "align",
-    "changes",
     "common",
     "common_end",
     "compare",
@@ -56,6 +55,7 @@ __all__ = [
     "compare_sessions",
     "content_losses",
     "hops_of",
+    "item_changes",
 ]
 
 
@@ -93,7 +93,7 @@ def compare(before: bytes, after: bytes) -> Difference:
 def compare_indexed(a: JsonIndex, b: JsonIndex) -> Difference:
     """The same for bodies with an index: lookups already made are not repeated."""
     before, after = a.text, b.text
-    found = changes(a, b)
+    found = item_changes(a, b)
     return Difference(
         before, after, first_difference(before, after), hunks(a, b), found or (), is_read=found is not None
     )

@@ -27,8 +27,8 @@ from workbench.diff.pairing import (
     encloses,
     is_outside,
     likeness_of,
+    paired_turns,
     places,
-    turns,
     versions,
 )
 from workbench.diff.wire import align, first_difference
@@ -258,7 +258,7 @@ def _turns(one: _HopRecording, other: _HopRecording, *, is_ordered: bool = False
     sights = (
         [HopExchange(row, likeness_of(place.decode(n))) for n, row in enumerate(place.rows)] for place in (outer, inner)
     )
-    for turn in turns(*sights):
+    for turn in paired_turns(*sights):
         yield _compare_turn(outer, inner, turn, is_swapped=is_swapped)
 
 

@@ -89,7 +89,7 @@ class _BodyItem:
         return self.raw == other.raw != b"" or self.key == other.key
 
 
-def changes(a: JsonIndex, b: JsonIndex) -> tuple[ItemChange, ...] | None:
+def item_changes(a: JsonIndex, b: JsonIndex) -> tuple[ItemChange, ...] | None:
     """Every item that differs between two indexed bodies; None if one of them is no JSON object."""
     try:
         old, new = loads(a.text), loads(b.text)

@@ -32,8 +32,8 @@ __all__ = [
     "is_outside",
     "likeness_of",
     "ordered_turns",
+    "paired_turns",
     "places",
-    "turns",
 ]
 
 LIKENESS_WITH_TIMES = 0.2
@@ -97,7 +97,7 @@ class _TurnCandidate(NamedTuple):
     alike: float
 
 
-def turns(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> list[TurnMatch]:
+def paired_turns(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> list[TurnMatch]:
     """Every exchange of both hops once, in the order of the outer hop; those of the inner hop alone are in between."""
     matches = sorted(_all_candidates(outer, inner), reverse=True)
     mine: dict[int, list[int]] = {}

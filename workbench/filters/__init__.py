@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.filters import text
     from workbench.filters.completion import Suggestion, Values, suggest, values_of_keys
     from workbench.filters.expression import ANY, FORMS, KEYS
-    from workbench.filters.matching import narrow, turns
+    from workbench.filters.matching import narrow, turn_numbers
     from workbench.filters.text import is_exact, str_pattern
 else:
     __getattr__ = lazy(__name__)
@@ -42,7 +42,7 @@ __all__ = [
     "str_pattern",
     "suggest",
     "text",
-    "turns",
+    "turn_numbers",
     "unparse",
     "values_of_keys",
 ]

@@ -58,7 +58,7 @@ class Facts:
         return frozenset(i for i in found if i)
 
 
-def turns(rows: Sequence[InspectedExchange]) -> list[int | None]:
+def turn_numbers(rows: Sequence[InspectedExchange]) -> list[int | None]:
     """Number of each row's exchange in its conversation, from one; None outside of conversations."""
     seen: dict[int, int] = {}
     found: list[int | None] = []
@@ -89,7 +89,7 @@ class Filter:
 def narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
     """Keep the findings of exchanges that match. An unreadable exchange does not match."""
     indices = set()
-    for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
+    for row, turn in zip(inspection.rows, turn_numbers(inspection.rows), strict=True):
         with suppress(SessionFormatError):
             if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
                 indices.add(row.index)

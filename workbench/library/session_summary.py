@@ -40,7 +40,7 @@ def identity(path: Path) -> Identity | None:
         return None
 
 
-def find(path: Path, identity: Identity | None) -> Sequence[Any] | None:
+def stored_summary(path: Path, identity: Identity | None) -> Sequence[Any] | None:
     """The fields of the summary of a file with this identity; None if there is none."""
     entry = _entries().get(_key(path)) if identity else None
     return entry[1] if entry and entry[0] == identity else None
@@ -117,7 +117,7 @@ def describe_file(path: Path, is_stopped: Callable[[], bool] = _never) -> Sessio
     It is kept for later starts, and returned from there as long as the file is the same.
     """
     known = identity(path)
-    fields = find(path, known)
+    fields = stored_summary(path, known)
     if fields is not None:
         with suppress(TypeError):  # of a file of the cache that was changed
             return SessionSummary(*fields)

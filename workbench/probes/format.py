@@ -35,7 +35,7 @@ def evaluate(subject: Subject, conversation: PlayedConversation) -> Sample:
         return partly("the tool call does not contain the requested text", tool_call_format=name, parser="")
     reasoning = "\n".join(part.text or "" for part in conversation.reasoning(0))
     for place, text in (("text", conversation.text(0)), ("reasoning", reasoning)):
-        found = formats.find(text, (ECHO,))
+        found = formats.find_calls(text, (ECHO,))
         if found:
             parser = found[0].format
             words = f"the call is in the {place}, as {parser}: the server did not parse the call"

@@ -135,7 +135,7 @@ def _calls(conversation: PlayedConversation, parser: str) -> list[CallContent]:
     if native or not parser:
         return [CallContent(call.name, None if call.error else call.input) for call in native]
     texts = (conversation.text(0), *(part.text or "" for part in conversation.reasoning(0)))
-    found = (call for text in texts for call in formats.find(text, (ECHO,), (parser,)))
+    found = (call for text in texts for call in formats.find_calls(text, (ECHO,), (parser,)))
     return [CallContent(call.name, None if call.problems else call.input) for call in found]
 
 

@@ -42,7 +42,7 @@ def place(conversation: PlayedConversation) -> str:
         return NATIVE
     reasoning = "\n".join(part.text or "" for part in conversation.reasoning(0))
     for where, text in (("content", conversation.text(0)), ("reasoning", reasoning)):
-        calls = formats.find(text, request.tools if request else ())
+        calls = formats.find_calls(text, request.tools if request else ())
         if calls:
             return f"{calls[0].format} in {where}"
     return CUT if conversation.is_cut else NONE

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         Inspector,
     )
     from workbench.rules.metrics.prices import Prices, load_prices
-    from workbench.rules.metrics.session_costs import Costs, Saving, TurnCost, costs_of, turns
+    from workbench.rules.metrics.session_costs import Costs, Saving, TurnCost, costs_of, turn_costs
     from workbench.rules.metrics.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
@@ -173,7 +173,7 @@ __all__ = [
     "suspects_of",
     "texts",
     "tools_edit",
-    "turns",
+    "turn_costs",
 ]
 
 

@@ -12,7 +12,7 @@ from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE, last_where
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import quote, with_related
-from workbench.toolcalls.formats import TextCall, find
+from workbench.toolcalls.formats import TextCall, find_calls
 
 WARNING = Severity.WARNING
 
@@ -153,9 +153,9 @@ def _quoted_calls(case: RuleContext, answer: ModelResponse) -> Mapping[str, Text
     for message in answer.messages:
         for part in message.parts:
             if isinstance(part, Text) and "`" in part.text:
-                plain = {(c.name, str(c.input)) for c in find(part.text, tools)}
+                plain = {(c.name, str(c.input)) for c in find_calls(part.text, tools)}
                 bare = _TICKS.sub("", _FENCE.sub("", part.text))
-                found |= {c.name: c for c in find(bare, tools) if c.name and (c.name, str(c.input)) not in plain}
+                found |= {c.name: c for c in find_calls(bare, tools) if c.name and (c.name, str(c.input)) not in plain}
     return found
 
 

@@ -21,7 +21,7 @@ from workbench.contracts import (
     Verdict,
     find_matches,
     judge,
-    plain,
+    plain_text,
 )
 from workbench.contracts import loading as contracts
 from workbench.globs import matches_glob
@@ -236,11 +236,11 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
 
 def _is_said(check: EnforcedCheck, text: str) -> bool:
     """All of the template, its beginning, or a piece of it."""
-    plain_text = plain(text)
-    behind_path = plain_text.plain.partition(": ")[2] or plain_text.plain
-    if behind_path.strip() in plain(check.template).plain:
+    whole = plain_text(text)
+    behind_path = whole.plain.partition(": ")[2] or whole.plain
+    if behind_path.strip() in plain_text(check.template).plain:
         return True
-    found = Template(check.template).find(plain_text)
+    found = Template(check.template).find(whole)
     return found is not None and (found.weight == found.whole or found.leads)
 
 

@@ -140,10 +140,10 @@ def _new_places(case: RuleContext, text: str) -> Iterator[tuple[str, _Reason]]:
     before = _last_accepted(case)
     if before is None:
         return
-    from workbench.diff import ItemChangeKind, changes  # few answers are refusals that no rule explains
+    from workbench.diff import ItemChangeKind, item_changes  # few answers are refusals that no rule explains
 
     since = f"new since exchange {before.index + 1}, which was accepted"
-    found = changes(before.request_index, case.decoded.request_index) or ()
+    found = item_changes(before.request_index, case.decoded.request_index) or ()
     for change in (change for change in found if change.kind is not ItemChangeKind.RESPELLED):
         for pointer, value in _places_of(change):
             is_message = top_key(pointer) in HISTORIES and change.kind is ItemChangeKind.ADDED

@@ -13,7 +13,7 @@ from workbench.provenance import scalars
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import quote, weaker
 from workbench.toolcalls import NO_JSON, READABLE_PROBLEMS
-from workbench.toolcalls.formats import TextCall, find, stray_markers
+from workbench.toolcalls.formats import TextCall, find_calls, stray_markers
 
 ERROR = Severity.ERROR
 
@@ -79,7 +79,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
-    calls = find(text, tuple(case.tools.values()))
+    calls = find_calls(text, tuple(case.tools.values()))
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
         findings = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
         yield from (finding for finding in findings if finding.rule == MALFORMED.slug)
@@ -163,7 +163,7 @@ def _in_reasoning(
 ) -> Iterator[Finding]:
     """Models think about calls; one that ends the reasoning of an answer without calls was meant."""
     yield from _end_tokens(case, ref, text)
-    calls = [call for call in find(text, tuple(case.tools.values())) if not text[call.end :].strip()]
+    calls = [call for call in find_calls(text, tuple(case.tools.values())) if not text[call.end :].strip()]
     if not calls or any(True for _ in message.tool_calls()) or not answer.is_complete:
         return
     has_text = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
@@ -220,7 +220,7 @@ def _in_code(case: RuleContext, ref: NodeRef, part: ToolCallIR, answer: ModelRes
     code = part.input.get("code") if part.is_server and isinstance(part.input, dict) else None
     if not isinstance(code, str) or _CODE_API not in code:
         return
-    for call in find(f"```tool_code\n{code}\n```", tuple(case.tools.values()))[:MOST]:
+    for call in find_calls(f"```tool_code\n{code}\n```", tuple(case.tools.values()))[:MOST]:
         if call.name in case.tools and not _is_parsed(call, answer):
             message = f"the model wrote a call to {_call_words(call)} as code for the server; the response has no call"
             yield case.at(weaker(UNPARSED), ref, message, name="input", evidence=quote(call.raw))

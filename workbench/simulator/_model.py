@@ -284,7 +284,7 @@ class _Writer:
             return ()
         before = self.request.messages[-2]
         texts = [p.text or "" for p in before.parts if isinstance(p, Text | Reasoning)]
-        return formats.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
+        return formats.find_calls("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
 
     def corrected_text_calls(self) -> Iterator[ScriptedCall]:
         """Repeat calls in text if the results contain an error."""

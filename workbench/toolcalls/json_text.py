@@ -172,10 +172,10 @@ def parse_arguments(raw: str) -> ArgumentText:
         value = jsontext.loads(text)
     except WireError:
         return _read_damaged(text)
-    return plain(value)
+    return plain_arguments(value)
 
 
-def plain(value: JsonValue) -> ArgumentText:
+def plain_arguments(value: JsonValue) -> ArgumentText:
     """Parsed arguments: an object, or a value that can be used as one; None if it has a number that JSON has not."""
     if not is_finite(value):
         return ArgumentText(None, ("a number that JSON cannot represent",))

@@ -199,11 +199,11 @@ class LinearReader:
 
     def _repairs(self) -> list[str]:
         """The repairs of the finding under the cursor, and how to get one."""
-        from workbench.tui.repair_offers import look
+        from workbench.tui.repair_offers import offered_repairs
 
         if not self.found:
             return ["no findings"]
-        offers = look(self.inspector, self.found[self.cursors.get("findings", 0)])
+        offers = offered_repairs(self.inspector, self.found[self.cursors.get("findings", 0)])
         sentences = [f"repair {n} of {len(offers)}: {offer.repair.title}" for n, offer in enumerate(offers, 1)]
         return [*sentences, REPAIRED_COPY] if sentences else ["no repair of this finding is known"]
 
@@ -272,9 +272,9 @@ class LinearReader:
 
     def _wire_lines(self) -> list[Line]:
         from workbench.tui.models.rows import layout_rows
-        from workbench.tui.models.wire import body_of
+        from workbench.tui.models.wire import shown_body
 
-        return layout_rows(body_of(self.exchange_view.decoded, self.side), WIRE_WIDTH, 100_000)
+        return layout_rows(shown_body(self.exchange_view.decoded, self.side), WIRE_WIDTH, 100_000)
 
     @cached_property
     def _story(self) -> Story:

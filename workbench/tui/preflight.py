@@ -57,7 +57,7 @@ def choose_contract(
     )
 
 
-def look(
+def preview_request(
     inspector: Inspector,
     node: BranchNode,
     target: Target,

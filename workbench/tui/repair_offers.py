@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.wire import HttpRequest
 
 
-def look(
+def offered_repairs(
     inspector: Inspector, finding: Finding, request: HttpRequest | None = None, provider: str = ""
 ) -> tuple[RepairOffer, ...]:
     """Repairs of a finding with the changes that each makes.

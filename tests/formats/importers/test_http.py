@@ -6,12 +6,12 @@ import pytest
 
 from workbench.formats.importers._http import (
     base64_body,
-    body_of,
     epoch,
     header_text,
     headers_of,
     parsed_body,
     seconds,
+    stored_body,
     whole,
 )
 from workbench.formats.importers.phoenix import time_of
@@ -49,22 +49,22 @@ def test_a_header_is_bytes_read_as_latin1(value: object, text: str) -> None:
 
 
 def test_a_body_that_is_still_compressed_says_so_and_can_be_decoded() -> None:
-    body = body_of(gzip.compress(b'{"a":1}'), Headers((("Content-Encoding", "gzip"),)))
+    body = stored_body(gzip.compress(b'{"a":1}'), Headers((("Content-Encoding", "gzip"),)))
     assert (body.encoding, body.is_raw) == ("gzip", True)
     assert decode_body(body) == b'{"a":1}'
 
 
 def test_a_body_that_the_recorder_decoded_is_marked() -> None:
-    body = body_of(b'{"a":1}', Headers((("Content-Encoding", "gzip"),)))
+    body = stored_body(b'{"a":1}', Headers((("Content-Encoding", "gzip"),)))
     assert (body.encoding, body.is_raw) == ("", False)
     assert "gzip" in body.note
     assert decode_body(body) == b'{"a":1}'
 
 
 def test_a_plain_or_empty_body_is_raw() -> None:
-    assert body_of(b"{}", Headers()).is_raw
-    assert body_of(b"", Headers((("content-encoding", "br"),))).is_raw
-    assert body_of(b"{}", Headers((("content-encoding", "identity"),))).is_raw
+    assert stored_body(b"{}", Headers()).is_raw
+    assert stored_body(b"", Headers((("content-encoding", "br"),))).is_raw
+    assert stored_body(b"{}", Headers((("content-encoding", "identity"),))).is_raw
 
 
 def test_a_parsed_body_is_compact_utf8_and_marked() -> None:

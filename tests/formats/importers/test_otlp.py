@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._otlp import attributes_of, below, first, parse_structured, plain, spans_of
+from workbench.formats.importers._otlp import attributes_of, below, first, parse_structured, plain_value, spans_of
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from workbench.formats.importers._otlp import attributes_of, below, first, parse
     ],
 )
 def test_values(value: Any, expected: Any) -> None:
-    assert plain(value) == expected
+    assert plain_value(value) == expected
 
 
 def test_attributes_are_a_list_or_an_object() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.formats.importers._http import body_of, bytes_of_numbers, hidden_base64, joined_chunks
+from workbench.formats.importers._http import bytes_of_numbers, hidden_base64, joined_chunks, stored_body
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Headers
 
@@ -18,8 +18,8 @@ EVENTS = b'data: {"choices": []}\n\ndata: [DONE]\n\n'
 @pytest.mark.parametrize("body", [JSON, b"[" + JSON + b"]", EVENTS, gzip.compress(JSON)])
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.encodebytes])
 def test_a_body_that_is_base64_of_a_body_is_unwrapped(body: bytes, encode) -> None:
-    held = body_of(encode(body), Headers())
-    assert decode_body(held) == decode_body(body_of(body, Headers()))
+    held = stored_body(encode(body), Headers())
+    assert decode_body(held) == decode_body(stored_body(body, Headers()))
     assert "base64" in held.note
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.toolcalls.formats import found
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import find, stray_markers
+from workbench.toolcalls.formats import find_calls, stray_markers
 from workbench.toolcalls.formats.cline_xml import text_format
 
 READ = "<read>\n<path>/a</path>\n</read>"
@@ -99,13 +99,13 @@ PAGES = (
 
 @pytest.mark.parametrize("page", PAGES)
 def test_elements_of_html_are_no_calls_of_tools_of_that_name(page: str) -> None:
-    assert find(page, NAMED_AS_HTML) == ()
-    assert find(f"Here is the page.\n\n{page}\n", NAMED_AS_HTML) == ()
+    assert find_calls(page, NAMED_AS_HTML) == ()
+    assert find_calls(f"Here is the page.\n\n{page}\n", NAMED_AS_HTML) == ()
     assert stray_markers(page) == ()
 
 
 def test_a_tool_that_an_element_of_html_is_named_as_is_called_with_its_parameters() -> None:
-    (call,) = find("I look.\n<search>\n<query>x</query>\n</search>", NAMED_AS_HTML)
+    (call,) = find_calls("I look.\n<search>\n<query>x</query>\n</search>", NAMED_AS_HTML)
     assert (call.name, call.input, call.problems) == ("search", {"query": "x"}, ())
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.ir import ToolCallIR, ToolDef
-from workbench.toolcalls.formats import TextCall, TextFormat, find, formats, get, stray_markers
+from workbench.toolcalls.formats import TextCall, TextFormat, find_calls, formats, get, stray_markers
 from workbench.toolcalls.formats._wrecks import vocabulary
 
 CITY = {"city": "Rome"}
@@ -62,7 +62,7 @@ def test_a_damaged_call_is_never_silent_and_never_another(name: str) -> None:
     is_tagged = name in vocabulary()  # else nothing is left of a call where its name is not
     damaged = set(damages(text, tokens(get(name), text))) - {text}
     assert len(damaged) > 9
-    found = {one: find(one, TOOLS) for one in damaged}
+    found = {one: find_calls(one, TOOLS) for one in damaged}
     assert [(one, calls) for one, calls in found.items() if any(map(is_false, calls))] == []
     silent = {one for one, calls in found.items() if not calls and not stray_markers(one, calls)}
     assert {one for one in silent if is_tagged or "get_weather" in one} - set(UNNAMED) == set()
@@ -89,21 +89,21 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_that_no_server_asks_for_are_calls(form: str) -> None:
     text = FORMS[form]
-    (call,) = find(text, TOOLS)
+    (call,) = find_calls(text, TOOLS)
     assert (call.format, call.name, call.input) == (form.partition(",")[0].partition(" ")[0], "get_weather", CITY)
     assert bool(call.problems) == form.startswith("groq,")
     assert call.end == len(text)
     assert stray_markers(text, [call]) == ()
-    assert find(f"It is written so:\n~~~~\n{text}\n~~~~\nThat is all.", TOOLS) == ()
+    assert find_calls(f"It is written so:\n~~~~\n{text}\n~~~~\nThat is all.", TOOLS) == ()
     quoted = text.replace("\n", "\n> ")
-    assert find(f"For example:\n\n> {quoted}\n\nThat is all.", TOOLS) == ()
+    assert find_calls(f"For example:\n\n> {quoted}\n\nThat is all.", TOOLS) == ()
 
 
 @pytest.mark.parametrize("form", ["gemma", "gemma 4", "tool-code, element"])
 def test_a_damaged_form_is_never_silent_and_never_another(form: str) -> None:
     text, named = FORMS[form], form.partition(",")[0].partition(" ")[0]
     damaged = set(damages(text, [m.span() for m in vocabulary()[named].pattern.finditer(text)])) - {text}
-    found = {one: find(one, TOOLS) for one in damaged}
+    found = {one: find_calls(one, TOOLS) for one in damaged}
     assert [(one, calls) for one, calls in found.items() if any(map(is_false, calls))] == []
     assert {one for one, calls in found.items() if not calls and not stray_markers(one, calls)} == set()
 
@@ -152,7 +152,7 @@ SENTENCES = (
 @given(st.lists(st.tuples(st.sampled_from(SENTENCES), st.sampled_from(("\n", "\n\n"))), max_size=6))
 def test_prose_with_tags_and_code_holds_no_call(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
-    assert [call for call in find(text, TOOLS)] == []
+    assert [call for call in find_calls(text, TOOLS)] == []
     assert stray_markers(text) == ()
 
 
@@ -160,4 +160,4 @@ def test_prose_with_tags_and_code_holds_no_call(pieces: list[tuple[str, str]]) -
     "unit", ["<tool_call", "<|", "`", "get_weather ", "<arg_key>\n", "[{", "</function>" + "x" * 500]
 )
 def test_hostile_text_is_searched_in_linear_time(unit: str) -> None:
-    assert all(call.problems for call in find("get_weather" + unit * (100_000 // len(unit)), TOOLS))
+    assert all(call.problems for call in find_calls("get_weather" + unit * (100_000 // len(unit)), TOOLS))

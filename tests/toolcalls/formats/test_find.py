@@ -10,7 +10,7 @@ from tests.toolcalls.formats import answers, leaked
 from tests.toolcalls.formats.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M2, MARK, NATIVE, PLAIN, QWEN, dressed
 from tests.toolcalls.formats.reading import TOOLS, briefly
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import find, stray_markers
+from workbench.toolcalls.formats import find_calls, stray_markers
 
 INNOCENT = {
     **PLAIN,
@@ -33,7 +33,7 @@ OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in INNOCENT.items()])
 @pytest.mark.parametrize("tools", [(*TOOLS, WEATHER), OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
 def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:
-    assert find(text, tools) == ()
+    assert find_calls(text, tools) == ()
     assert stray_markers(text) == ()
 
 
@@ -54,7 +54,7 @@ def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> N
     ],
 )
 def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolDef, ...]) -> None:
-    (call,) = find(before + NATIVE[name] + behind, tools)
+    (call,) = find_calls(before + NATIVE[name] + behind, tools)
     assert (call.format, call.name, call.input) == (name, "read", {"path": "a"})
     assert (call.start, call.end) == (len(before), len(before) + len(NATIVE[name]))
     assert call.problems == ()
@@ -101,12 +101,12 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
     ],
 )  # fmt: skip
 def test_what_is_found(text: str, tools: tuple[ToolDef, ...], expected: list[tuple[object, ...]]) -> None:
-    assert [briefly(c) for c in find(text, tools)] == expected
+    assert [briefly(c) for c in find_calls(text, tools)] == expected
 
 
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.CALLS.items()])
 def test_calls_that_users_report_are_found(text: str) -> None:
-    found = find(text, (*TOOLS, WEATHER))
+    found = find_calls(text, (*TOOLS, WEATHER))
     assert found
     assert {c.name for c in found} == {"get_weather"}
     if not any("cut" in p or "unclosed" in p or "no JSON" in p for c in found for p in c.problems):
@@ -136,7 +136,7 @@ THOUGHT = f"<|channel|>analysis<|message|>A `read, for example:\n```\nneed it<|e
 @pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
 def test_no_word_hides_a_call_in_control_tokens(before: str, native: str, tools: tuple[ToolDef, ...]) -> None:
     text = before + native
-    (call,) = find(text, tools)
+    (call,) = find_calls(text, tools)
     assert (call.name, call.input, call.is_nested) == ("get_weather", {"city": "Rome"}, False)
     assert stray_markers(text, [call]) == ()
 
@@ -144,7 +144,7 @@ def test_no_word_hides_a_call_in_control_tokens(before: str, native: str, tools:
 def test_both_calls_behind_a_word_are_found() -> None:
     one = leaked.CALLS["DeepSeek V3"].removesuffix("<｜tool▁calls▁end｜>")
     text = f"x{one}\n{one.removeprefix('<｜tool▁calls▁begin｜>')}<｜tool▁calls▁end｜>"
-    assert [c.name for c in find(text)] == ["get_weather", "get_weather"]
+    assert [c.name for c in find_calls(text)] == ["get_weather", "get_weather"]
 
 
 @pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
@@ -152,21 +152,23 @@ def test_both_calls_behind_a_word_are_found() -> None:
 @pytest.mark.parametrize("dress", ["`{}`", "```\n{}\n```", "> {}", "- {}", "A model writes {} for it.", 'He said "{}"'])
 def test_a_quoted_call_in_control_tokens_is_none(dress: str, name: str, tools: tuple[ToolDef, ...]) -> None:
     for native in (leaked.CALLS[name], *([THOUGHT] if name == "Harmony" else [])):
-        assert find(dress.format(native), tools) == ()
+        assert find_calls(dress.format(native), tools) == ()
 
 
 @pytest.mark.parametrize("text", [f"<think>I call {HERMES} then</think>Hello", f"I call {HERMES} then</think>Hello"])
 def test_a_call_within_a_thought_is_shown_where_it_is_asked_for(text: str) -> None:
-    assert find(text) == ()
-    (call,) = find(text, is_thought_shown=True)
+    assert find_calls(text) == ()
+    (call,) = find_calls(text, is_thought_shown=True)
     assert (call.name, call.is_nested) == ("read", True)
-    assert find(text.replace("</think>", "") if text[0] != "<" else f"Hi {HERMES} then", is_thought_shown=True) == ()
-    assert find(f"<think>`{HERMES}`</think>Hello".replace("\n", ""), is_thought_shown=True) == ()
+    assert (
+        find_calls(text.replace("</think>", "") if text[0] != "<" else f"Hi {HERMES} then", is_thought_shown=True) == ()
+    )
+    assert find_calls(f"<think>`{HERMES}`</think>Hello".replace("\n", ""), is_thought_shown=True) == ()
 
 
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.MARKERS.items()])
 def test_markers_that_users_report_are_found(text: str) -> None:
-    found = find(text, (*TOOLS, WEATHER))
+    found = find_calls(text, (*TOOLS, WEATHER))
     assert found or stray_markers(text, found)
 
 
@@ -175,21 +177,21 @@ def test_markers_that_users_report_are_found(text: str) -> None:
 )
 def test_long_texts_without_known_tags_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit)) + "}"
-    stray_markers(text, find(text, TOOLS))
+    stray_markers(text, find_calls(text, TOOLS))
 
 
 def test_named_formats_are_trusted() -> None:
     text = f"For example {HERMES} and more words."
-    assert find(text) == ()
-    assert [c.name for c in find(text, formats=["hermes"])] == ["read"]
+    assert find_calls(text) == ()
+    assert [c.name for c in find_calls(text, formats=["hermes"])] == ["read"]
 
 
 def test_places_of_published_failures() -> None:
     text = BARE
-    (call,) = find(text)
+    (call,) = find_calls(text)
     assert (call.start, call.end) == (22, 100)
     text = "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>"
-    (call,) = find(text)
+    (call,) = find_calls(text)
     assert call.places == ((54, 65),)
 
 
@@ -222,7 +224,7 @@ def test_places_of_published_failures() -> None:
     ],
 )
 def test_debris(text: str, expected: list[str] | None) -> None:
-    found = stray_markers(text, find(text))
+    found = stray_markers(text, find_calls(text))
     assert all(text[d.start : d.end] == d.text for d in found)
     if expected is None:
         assert len(found) == 2
@@ -233,7 +235,7 @@ def test_debris(text: str, expected: list[str] | None) -> None:
 @pytest.mark.parametrize("native", [HERMES, M2, KIMI], ids=["hermes", "minimax", "kimi"])
 def test_markers_of_found_calls_are_no_debris(native: str) -> None:
     text = f"{native}\n{native}\n</tool_call>"
-    found = find(text, TOOLS)
+    found = find_calls(text, TOOLS)
     assert len(found) == 2
     assert len(stray_markers(text, found)) <= 1
 
@@ -255,7 +257,7 @@ def test_markers_of_found_calls_are_no_debris(native: str) -> None:
 )
 def test_long_texts_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit))
-    found = find(text, TOOLS)
+    found = find_calls(text, TOOLS)
     assert all(a.end <= b.start for a, b in pairwise(found))
     stray_markers(text, found)
 
@@ -268,31 +270,31 @@ def test_long_texts_come_back(bit: str) -> None:
     ],
 )
 def test_a_text_that_is_all_markup_is_a_damaged_call_though_no_tools_are_known(text: str, name: str | None) -> None:
-    (found,) = find(text)
+    (found,) = find_calls(text)
     assert (found.name, found.problems, text[found.start : found.end]) == (name, ("damaged markup",), text)
-    assert not find(f"{text} is how it looks.") and not find(f"Write {text}")
+    assert not find_calls(f"{text} is how it looks.") and not find_calls(f"Write {text}")
 
 
 @pytest.mark.parametrize(
     "text", ["[tool_call: get_weather for Rome]", 'I look.\n[Calling tool: get_weather({"city": "Rome"})]']
 )
 def test_a_call_as_a_phrase_in_brackets_is_damaged(text: str) -> None:
-    (found,) = find(text, (WEATHER,))
+    (found,) = find_calls(text, (WEATHER,))
     assert (found.name, found.problems) == ("get_weather", ("damaged markup",))
-    assert not find(text)
+    assert not find_calls(text)
 
 
 @pytest.mark.parametrize("frame", ["{}", "\n{}\n", "```json\n{}\n```"])
 def test_a_whole_text_that_calls_an_undeclared_tool_is_a_call(frame: str) -> None:
     text = frame.format('{"name": "repository_structure", "arguments": {}}')
-    (call,) = find(text, TOOLS)
+    (call,) = find_calls(text, TOOLS)
     assert (call.name, call.input) == ("repository_structure", {})
-    assert find(text.replace("arguments", "parameters"), TOOLS) == ()
-    assert find(f"The call was:\n\n{text}", TOOLS) == ()
+    assert find_calls(text.replace("arguments", "parameters"), TOOLS) == ()
+    assert find_calls(f"The call was:\n\n{text}", TOOLS) == ()
 
 
 @pytest.mark.parametrize("head", ['invoke name="read">', "function=read>"])
 def test_tags_without_their_first_bracket_are_a_damaged_call(head: str) -> None:
-    (call,) = find(f'{head}\nparameter name="path">aparameter>\ninvoke>\n', TOOLS)
+    (call,) = find_calls(f'{head}\nparameter name="path">aparameter>\ninvoke>\n', TOOLS)
     assert (call.name, call.input, call.problems) == ("read", None, ("damaged markup",))
-    assert find(f"{head} is what the model writes.", TOOLS) == ()
+    assert find_calls(f"{head} is what the model writes.", TOOLS) == ()

@@ -11,7 +11,7 @@ from workbench.safetext import cells
 from workbench.send.target import Target
 from workbench.tui.models import send
 from workbench.tui.models.headline import TOOLS
-from workbench.tui.preflight import PreparedRequest, look
+from workbench.tui.preflight import PreparedRequest, preview_request
 from workbench.views.lines import plain
 
 LIVE = Target("live", "anthropic-messages", "https://api.example.com", key_variable="EXAMPLE_KEY")
@@ -20,7 +20,7 @@ SIMULATED = Target("sim:anthropic", contract="anthropic")
 
 def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> PreparedRequest:
     session = samples.example(samples.LOST_RESULT)
-    return look(Inspector(session), Workspace(session).root(index), target, protocol)
+    return preview_request(Inspector(session), Workspace(session).root(index), target, protocol)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])

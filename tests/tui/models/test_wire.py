@@ -96,13 +96,13 @@ def test_why_there_are_no_bytes(exchange: Exchange, words: str) -> None:
 def test_bytes_that_do_not_decode_are_shown_as_they_came() -> None:
     raw = b"\x1f\x8b not gzip"
     decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
-    assert wire.body_of(decoded, "request") == raw or decoded.request_text
+    assert wire.shown_body(decoded, "request") == raw or decoded.request_text
 
 
 def test_websocket_frames_stand_one_to_a_line() -> None:
     frames = (Frame("sent", "text", b'{"a": 1}'), Frame("received", "text", b"x"), Frame("sent", "text", b"b"))
     decoded = DecodedExchange(0, Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=frames))
-    assert wire.body_of(decoded, "request") == b'{"a": 1}\nb'
+    assert wire.shown_body(decoded, "request") == b'{"a": 1}\nb'
     assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
         "1 WebSocket frame received, one per line"
     )

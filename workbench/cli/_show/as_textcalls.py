@@ -51,10 +51,10 @@ def texts(detail: Detail, parser: str | None) -> Iterator[AnswerText]:
 
 def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[TextPiece]:
     """Split a text by the parser of one format; with None by text that is meant as a call in any format."""
-    from workbench.toolcalls.formats import TextCall, find, get, stray_markers
+    from workbench.toolcalls.formats import TextCall, find_calls, get, stray_markers
 
     if parser is None:
-        calls = find(text, tools, is_thought_shown=True)
+        calls = find_calls(text, tools, is_thought_shown=True)
     else:
         reader = get(parser).parser(tools)
         calls = tuple(f for f in (*reader.feed(text), *reader.close()) if isinstance(f, TextCall))

@@ -114,7 +114,7 @@ class StreamTexts:
         return found
 
     def _event(self, source: SseEvent, pieces: dict[str, Key]) -> StreamEvent:
-        value, is_json = value_of(source)
+        value, is_json = event_value(source)
         event = StreamEvent(source, _label(source, value), value)
         if is_json and isinstance(value, dict):
             if event.label.startswith(_OF_ITEMS):
@@ -144,7 +144,7 @@ def _kind(part: Part) -> str:
     return f"{type(part).__name__} {part.carrier.value}" if isinstance(part, Reasoning) else type(part).__name__
 
 
-def value_of(source: SseEvent) -> tuple[JsonValue, bool]:
+def event_value(source: SseEvent) -> tuple[JsonValue, bool]:
     """(data of an event, True if it is JSON); else a text or None."""
     if source.data is None:
         return None, False

@@ -64,7 +64,7 @@ class ValueChange:
         return re.sub(r"/\d+(?=/|$)", "/*", self.at if self.kind is not DamageKind.FIELD_DROPPED else self.was)
 
 
-def changes(before: JsonValue, after: JsonValue, prints: Fingerprints | None = None) -> list[ValueChange]:
+def value_changes(before: JsonValue, after: JsonValue, prints: Fingerprints | None = None) -> list[ValueChange]:
     """Every change between two values, roughly in the order of the second; [] if both have the same value and order.
 
     Args:

@@ -11,7 +11,7 @@ from workbench.diff.content import ContentLoss, content_losses
 from workbench.diff.damage._grouping import Offsets, TextOffsets, group_changes
 from workbench.diff.damage._spelling import spelling_changes
 from workbench.diff.damage._texts import text_change, value_words
-from workbench.diff.damage._values import Fingerprints, ValueChange, changes
+from workbench.diff.damage._values import Fingerprints, ValueChange, value_changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest, Text
@@ -61,7 +61,7 @@ def changes_of(before: bytes, after: bytes) -> list[ValueChange]:
     wrapped = _wrapping_change(old.value, new.value, prints)
     if wrapped is not None:
         return [wrapped]
-    found = [*changes(old.value, new.value, prints), *_lost_keys(before, after)]
+    found = [*value_changes(old.value, new.value, prints), *_lost_keys(before, after)]
     found += _spelling_changes(before, after)
     return found or [ValueChange(DamageKind.RESPELLED, "", "", words="different bytes", is_same_meaning=True)]
 

@@ -18,13 +18,13 @@ from workbench.diff.damage._stream_texts import (
     USAGE,
     StreamEvent,
     StreamTexts,
+    event_value,
     is_end,
     of_pieces,
     runs,
     stream_delay,
-    value_of,
 )
-from workbench.diff.damage._values import ValueChange, changes
+from workbench.diff.damage._values import ValueChange, value_changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.diff.wire import common
 from workbench.ir import JsonValue
@@ -276,7 +276,7 @@ class _StreamComparison:
             if (a.order == b.order and (a.pieces == b.pieces or not is_whole)) or entered[b.label] >= _MOST_ENTERED:
                 continue
             entered[b.label] += 1
-            self._compare_values(a, b, *(value_of(e.source)[0] if is_whole else e.rest for e in (a, b)))
+            self._compare_values(a, b, *(event_value(e.source)[0] if is_whole else e.rest for e in (a, b)))
         for kind, count, is_same in (
             (DamageKind.EVENT_NAMES_LOST, names, False),
             (DamageKind.EVENT_IDS_LOST, ids, True),
@@ -290,7 +290,7 @@ class _StreamComparison:
             )
 
     def _compare_values(self, a: StreamEvent, b: StreamEvent, old: JsonValue, new: JsonValue) -> None:
-        for change in changes(old, new):
+        for change in value_changes(old, new):
             if change.kind is DamageKind.FIELD_DROPPED and not change.before:
                 change = replace(change, kind=DamageKind.EMPTY_DROPPED)
             was, at = f"/events/{a.number}{change.was}", f"/events/{b.number}{change.at}"

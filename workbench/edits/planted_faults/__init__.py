@@ -8,7 +8,7 @@ It may import what ``edits`` may.
 from __future__ import annotations
 
 from workbench.edits.planted_faults.faults import FAULTS, FaultKind, PlantedFault, rewrite
-from workbench.edits.planted_faults.healthy_request import HealthyRequest, get, put, remove
+from workbench.edits.planted_faults.healthy_request import HealthyRequest, put, remove, value_in
 
 __all__ = [
     "FAULTS",
@@ -16,10 +16,10 @@ __all__ = [
     "FaultKind",
     "HealthyRequest",
     "PlantedFault",
-    "get",
     "put",
     "remove",
     "rewrite",
+    "value_in",
 ]
 
 MOST_WAYS = 3

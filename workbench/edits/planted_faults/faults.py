@@ -14,7 +14,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from workbench.contracts import Contract
-from workbench.edits.planted_faults.healthy_request import HealthyRequest, PartNode, get, insert, put, remove, take_out
+from workbench.edits.planted_faults.healthy_request import (
+    HealthyRequest,
+    PartNode,
+    insert,
+    put,
+    remove,
+    take_out,
+    value_in,
+)
 from workbench.errors import WireError
 from workbench.terms import Placement
 from workbench.wire import Body, HttpRequest, loads
@@ -108,7 +116,7 @@ def _answer_twice(request: HealthyRequest) -> Iterator[PlantedFault]:
     for _, result in request.pairs():
         body = request.fresh()
         pointer = result.message.pointer if result.is_alone else result.pointer
-        insert(body, pointer, get(request.fresh(), pointer))
+        insert(body, pointer, value_in(request.fresh(), pointer))
         yield PlantedFault(body, _at_result(result.part.tool_call_id))
 
 
@@ -138,7 +146,7 @@ def _put_message_between(request: HealthyRequest) -> Iterator[PlantedFault]:
         assert words is not None
         if result.number == call.number + 1:
             body = request.fresh()
-            insert(body, result.message.pointer, get(request.fresh(), words.pointer))
+            insert(body, result.message.pointer, value_in(request.fresh(), words.pointer))
             yield PlantedFault(body, _either(_at(result.message.pointer), _at_call(call.part.id)))
 
 
@@ -157,7 +165,7 @@ def _break_ids(request: HealthyRequest) -> Iterator[PlantedFault]:
 def _cut_arguments(request: HealthyRequest) -> Iterator[PlantedFault]:
     for call in request.calls:
         pointer = call.field("input")
-        text = get(request.fresh(), pointer) if pointer else None
+        text = value_in(request.fresh(), pointer) if pointer else None
         if isinstance(text, str) and len(text) > 2 and call.part.raw is not None:
             body = request.fresh()
             put(body, pointer, text[:-1])
@@ -167,7 +175,7 @@ def _cut_arguments(request: HealthyRequest) -> Iterator[PlantedFault]:
 def _write_arguments_as_text(request: HealthyRequest) -> Iterator[PlantedFault]:
     for call in request.calls:
         pointer = call.field("input")
-        if pointer and isinstance(get(request.fresh(), pointer), dict):
+        if pointer and isinstance(value_in(request.fresh(), pointer), dict):
             body = request.fresh()
             put(body, pointer, '{"path": "a"}')
             yield PlantedFault(body, _at_call(call.part.id))
@@ -202,7 +210,7 @@ def _empty_reasoning(request: HealthyRequest) -> Iterator[PlantedFault]:
 def _with_text(request: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
     """Replace the text of some reasoning; text around it in the same string (its tags) stays."""
     pointer, body = node.field("text"), request.fresh()
-    whole = get(body, pointer) if pointer and node.part.text else None
+    whole = value_in(body, pointer) if pointer and node.part.text else None
     if isinstance(whole, str) and node.part.text in whole:
         put(body, pointer, whole.replace(node.part.text, text, 1))
         yield PlantedFault(body, _at(pointer))
@@ -211,7 +219,7 @@ def _with_text(request: HealthyRequest, node: PartNode, text: str) -> Iterator[P
 def _declare_twice(request: HealthyRequest) -> Iterator[PlantedFault]:
     for tool in _tools(request)[:1]:
         body = request.fresh()
-        insert(body, tool.pointer, get(request.fresh(), tool.pointer))
+        insert(body, tool.pointer, value_in(request.fresh(), tool.pointer))
         yield PlantedFault(body, _at_tool(tool.name))
 
 
@@ -223,7 +231,7 @@ def _tools(healthy_request: HealthyRequest) -> list[Any]:
 def _misname_a_tool(request: HealthyRequest) -> Iterator[PlantedFault]:
     for tool in _tools(request)[-1:]:
         body, bad = request.fresh(), "read the file!"
-        holder = _object_named(get(body, tool.pointer), tool.name)
+        holder = _object_named(value_in(body, tool.pointer), tool.name)
         if holder is not None:
             holder["name"] = bad
             yield PlantedFault(body, _at_tool(bad))

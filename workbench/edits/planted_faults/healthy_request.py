@@ -92,7 +92,7 @@ class HealthyRequest:
         )
 
 
-def get(body: Any, pointer: str) -> Any:
+def value_in(body: Any, pointer: str) -> Any:
     """Value at a pointer. Raises LookupError."""
     for step in split_pointer(pointer) or ():
         body = body[int(step)] if isinstance(body, list) else body[step]

@@ -54,7 +54,7 @@ TEXT: Final = regex.compile("|".join(_PATTERNS))
 _WORD: Final = regex.compile("[A-Za-z]{3,}|[0-9]{3,}")
 
 
-def words_of(text: str) -> set[str]:
+def distinct_words(text: str) -> set[str]:
     """Words of a text in lower case, and its numbers."""
     return set(map(str.lower, _WORD.findall(text)))
 
@@ -99,14 +99,14 @@ def _call_names(message: Message) -> frozenset[str]:
     calls = [call for _, call in message.tool_calls()]
     if not calls:
         return frozenset()
-    ids = frozenset(word for call in calls for word in words_of(call.id or ""))
+    ids = frozenset(word for call in calls for word in distinct_words(call.id or ""))
     return ids | _names_and_words(name for call in calls for name in (call.name or "", *_keys(call.input)))
 
 
 def _names_and_words(names: Iterable[str]) -> frozenset[str]:
     """Names in lower case and their words, without numbers."""
     texts = list(names)
-    words = {word for word in words_of(" ".join(texts)) if not word.isdigit()}
+    words = {word for word in distinct_words(" ".join(texts)) if not word.isdigit()}
     return frozenset(words.union(map(str.lower, texts)) - {""})
 
 
@@ -142,4 +142,4 @@ def _keys(value: JsonValue) -> Iterator[str]:
 def provider_words() -> frozenset[str]:
     """Words of providers' error texts, and the names of their hosts."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(folder("profiles").glob("*.yaml")))
-    return frozenset().union(*map(words_of, texts))
+    return frozenset().union(*map(distinct_words, texts))

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from workbench import regex
 from workbench.contracts import Finding
 from workbench.errors import LocalProtocolError, WireError
-from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, provider_words, words_of
+from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, distinct_words, provider_words
 from workbench.formats.exporters._private_json import PrivateJson, StandIns
 from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.ir import NOTHING, JsonValue
@@ -335,7 +335,7 @@ class _Replacer:
         """
         body = self._errors.get(place)
         if body is None:
-            words = words_of(decode(data))
+            words = distinct_words(decode(data))
             private = set(filter(self.words.replaces, words)) - provider_words()
             maker = PrivateJson(replace(self.words, kept_words=self.words.kept_words | (words - private)))
             body = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)

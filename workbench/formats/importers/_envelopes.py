@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 from workbench import regex
 from workbench.formats.importers._http import (
     base64_body,
-    body_of,
     bytes_of_numbers,
     header_text,
     headers_of,
     joined_chunks,
     parsed_body,
+    stored_body,
     text_bytes,
     whole_text,
 )
@@ -224,12 +224,12 @@ def _read_body(value: JsonValue, headers: Headers, *, encoded: bool, is_answer: 
     """A body of any form. ``encoded``: its text is base64."""
     numbers = bytes_of_numbers(value)
     if numbers is not None:
-        return _TypedBody(body_of(numbers, headers))
+        return _TypedBody(stored_body(numbers, headers))
     if value is None or isinstance(value, str | bytes):
         return _TypedBody(base64_body(value, headers) if encoded else _text_body(value, headers))
     if isinstance(value, list):
         if headers.get("content-encoding") and (chunks := joined_chunks(value)) is not None:
-            return _TypedBody(body_of(chunks, headers))
+            return _TypedBody(stored_body(chunks, headers))
         stream = stream_of(value) if is_answer else None
         if stream:
             return _TypedBody(Body(stream.raw, is_raw=False, note=SYNTHESISED_NOTE), stream.content_type)
@@ -247,7 +247,7 @@ def _says_stream(headers: Headers) -> bool:
 
 def _text_body(value: JsonValue, headers: Headers) -> Body:
     chunks = joined_chunks(value) if headers.get("content-encoding") else None
-    return body_of(text_bytes(value) if chunks is None else chunks, headers)
+    return stored_body(text_bytes(value) if chunks is None else chunks, headers)
 
 
 def _unwrap(value: dict[str, JsonValue]) -> tuple[JsonValue, bool] | None:

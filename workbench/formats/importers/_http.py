@@ -75,14 +75,14 @@ def _values(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else [value]
 
 
-def body_of(raw: bytes, headers: Headers) -> Body:
+def stored_body(raw: bytes, headers: Headers) -> Body:
     """A body as the recording tool stored it.
 
     Content-Encoding may name a coding that was already removed, and the text may be base64 of the body.
     """
     found = hidden_base64(raw)
     if found is not None:
-        inner = body_of(found, headers)
+        inner = stored_body(found, headers)
         return replace(inner, note="; ".join(note for note in (WAS_BASE64, inner.note) if note))
     content_encoding = headers.get("content-encoding") or ""
     encoding = detect_encoding(raw, content_encoding)
@@ -101,10 +101,10 @@ def base64_body(text: JsonValue, headers: Headers) -> Body:
     data = text_bytes(text)
     found = decode_base64(data)
     if found is not None:
-        return body_of(found, headers)
+        return stored_body(found, headers)
     chunks = joined_chunks(data)
     if chunks is not None:
-        return replace(body_of(chunks, headers), note=WAS_CHUNKS)
+        return replace(stored_body(chunks, headers), note=WAS_CHUNKS)
     return Body(data, is_raw=False, note="the recording tool states base64, but the text is not base64")
 
 

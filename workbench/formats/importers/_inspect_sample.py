@@ -208,7 +208,7 @@ def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
     )
 
 
-def answer_in(output: dict[str, JsonValue], protocol: str) -> ModelResponse | None:
+def event_response(output: dict[str, JsonValue], protocol: str) -> ModelResponse | None:
     """The response that a model event records; None if there was none."""
     choice = next(mappings(output.get("choices")), None)
     message = message_of(mapping(choice.get("message")), protocol) if choice else None

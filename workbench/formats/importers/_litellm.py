@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.formats.importers._log_stores import object_of, text
+from workbench.formats.importers._log_stores import object_or_empty, scalar_text
 from workbench.ir import JsonValue
 from workbench.protocols import DecodedExchange
 from workbench.wire import Body, Exchange, HttpResponse, dumps, loads, split_url
@@ -46,14 +46,14 @@ def _beginning(value: JsonValue) -> JsonValue:
 
 def calls_model(row: Mapping[str, JsonValue]) -> bool:
     """True for a call that generates text."""
-    return not any(word in text(row.get("call_type")) for word in _NO_MODEL)
+    return not any(word in scalar_text(row.get("call_type")) for word in _NO_MODEL)
 
 
 def url_of(row: Mapping[str, JsonValue]) -> str:
     """The path of the call as LiteLLM sees it; with the provider's host if it is sent there in that form."""
-    path = _PATHS.get(text(row.get("call_type")), _CHAT)
-    provider = text(row.get("custom_llm_provider")).lower()
-    base = split_url(text(row.get("api_base")))
+    path = _PATHS.get(scalar_text(row.get("call_type")), _CHAT)
+    provider = scalar_text(row.get("custom_llm_provider")).lower()
+    base = split_url(scalar_text(row.get("api_base")))
     if not base.hostname or (path == _CHAT and provider.startswith(_OTHER_APIS)):
         return path
     return f"{base.scheme}://{base.netloc}{path}"
@@ -82,13 +82,13 @@ def in_protocol_of(url: str, answer: JsonValue) -> JsonValue:
 
 def failure_of(row: Mapping[str, JsonValue]) -> tuple[JsonValue, int]:
     """(error, status) of a call that failed; (None, 0) for others."""
-    about = object_of(row.get("error_information")) or object_of(
-        object_of(row.get("metadata")).get("error_information")
+    about = object_or_empty(row.get("error_information")) or object_or_empty(
+        object_or_empty(row.get("metadata")).get("error_information")
     )
-    message = text(about.get("error_message")) or text(row.get("error_str"))
-    if not message and text(row.get("status")) != "failure":
+    message = scalar_text(about.get("error_message")) or scalar_text(row.get("error_str"))
+    if not message and scalar_text(row.get("status")) != "failure":
         return None, 0
-    code = text(about.get("error_code"))
+    code = scalar_text(about.get("error_code"))
     status = int(code) if code.isascii() and code.isdigit() and 100 <= int(code) <= 599 else 0
-    kind = text(about.get("error_class"))
+    kind = scalar_text(about.get("error_class"))
     return {"message": message or "the call failed", **({"type": kind} if kind else {})}, status

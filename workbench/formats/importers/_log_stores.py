@@ -401,7 +401,7 @@ def _places(value: JsonValue, mark: str, where: str = "", depth: int = 0) -> Ite
             yield from _places(inner, mark, f"{where}/{number}", depth + 1)
 
 
-def text(value: JsonValue) -> str:
+def scalar_text(value: JsonValue) -> str:
     """A text or a number as text; empty for other values."""
     return value if isinstance(value, str) else str(value) if isinstance(value, int) and value is not True else ""
 
@@ -423,6 +423,6 @@ def objects_of(value: JsonValue) -> list[dict[str, JsonValue]]:
     return list(mappings(parse_text(value)))
 
 
-def object_of(value: JsonValue) -> dict[str, JsonValue]:
+def object_or_empty(value: JsonValue) -> dict[str, JsonValue]:
     """An object, which may be JSON text; empty for other values."""
     return mapping(parse_text(value))

@@ -61,7 +61,7 @@ def request_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, J
     return {**({"model": model} if model else {}), **known, **body}
 
 
-def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+def logged_response(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
     """The response made of an output: a message, a list that ends with one, choices, generations, or plain text."""
     if isinstance(value, dict):
         if shape_of(value) == RESPONSE:
@@ -69,7 +69,7 @@ def answer_in(value: JsonValue, beside: Mapping[str, JsonValue]) -> dict[str, Js
         if "generations" in value:
             return _generations_response(value, beside)
         inner = next((value[k] for k in ("message", "messages", "output", "response", "value") if value.get(k)), None)
-        return _message_response(value, beside) or (answer_in(inner, beside) if inner is not None else None)
+        return _message_response(value, beside) or (logged_response(inner, beside) if inner is not None else None)
     if isinstance(value, list) and value:
         items = [item for item in value if isinstance(item, dict)]
         if len(items) < len(value):

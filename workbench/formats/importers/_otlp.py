@@ -181,7 +181,7 @@ def _span(value: dict[str, JsonValue], resource: Attributes) -> OtelSpan:
 
 def _log(record: dict[str, JsonValue]) -> LogRecord:
     attributes = attributes_of(record.get("attributes"))
-    body = plain(mapping(record.get("body")))
+    body = plain_value(mapping(record.get("body")))
     attributes |= body if isinstance(body, dict) else {"body": body}
     name = text(record.get("eventName")) or text(attributes.get("event.name"))
     event = SpanEvent(name, attributes, _seconds(record.get("timeUnixNano")))
@@ -199,10 +199,10 @@ def attributes_of(value: JsonValue) -> Attributes:
     """Attributes as a dictionary, from OTLP's list of keys and values or a plain object."""
     if isinstance(value, dict):
         return dict(value)
-    return {text(a.get("key")): plain(mapping(a.get("value"))) for a in mappings(value)}
+    return {text(a.get("key")): plain_value(mapping(a.get("value"))) for a in mappings(value)}
 
 
-def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
+def plain_value(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
     """The plain value of an ``AnyValue``."""
     if depth > _DEEPEST or not value:
         return None
@@ -212,12 +212,12 @@ def plain(value: dict[str, JsonValue], depth: int = 0) -> JsonValue:
     if kind == "arrayValue":
         values: list[JsonValue] = []
         for inner in mappings(mapping(content).get("values")):
-            values.append(plain(inner, depth + 1))
+            values.append(plain_value(inner, depth + 1))
         return values
     if kind == "kvlistValue":
         members: dict[str, JsonValue] = {}
         for pair in mappings(mapping(content).get("values")):
-            members[text(pair.get("key"))] = plain(mapping(pair.get("value")), depth + 1)
+            members[text(pair.get("key"))] = plain_value(mapping(pair.get("value")), depth + 1)
         return members
     return content
 

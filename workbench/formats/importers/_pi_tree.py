@@ -151,7 +151,7 @@ def _set_state(entry: PiEntry, entries: Sequence[PiEntry], by_id: dict[str, PiEn
     if entry.value.get("type") == "compaction":
         entry.state = _after_compaction(entry, entries, by_id, budget)
     elif entry.value.get("type") == "message" and message.get("role") == "assistant":
-        entry.answer = answer_in(message)
+        entry.answer = assistant_message(message)
         entry.before = _with_all_results(before)
         entry.state = _after(before, entry)
     else:
@@ -245,7 +245,7 @@ class PiAnswer(NamedTuple):
         return self.stop in BROKEN
 
 
-def answer_in(message: dict[str, JsonValue]) -> PiAnswer:
+def assistant_message(message: dict[str, JsonValue]) -> PiAnswer:
     """Read a message of role "assistant"."""
     api = text(message.get("api"))
     return PiAnswer(

@@ -15,7 +15,7 @@ from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._record import Record, with_problems, with_target
 from workbench.formats.importers._record_names import (
     FAILURES,
@@ -369,7 +369,7 @@ def _as_answers(value: JsonValue, beside: Mapping[str, JsonValue], *, is_alone: 
             return [_envelopes.body_in(value, is_answer=True)], False
     if isinstance(value, str) and value.lstrip().startswith(("data:", "event:")):
         return [_envelopes.response_side({"body": value})], False
-    body = None if is_alone else answer_in(value, beside)  # text without a request could be anything
+    body = None if is_alone else logged_response(value, beside)  # text without a request could be anything
     return ([_envelopes.body_in(body, is_answer=True)], True) if body is not None else ([], False)
 
 

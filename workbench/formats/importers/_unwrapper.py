@@ -259,7 +259,7 @@ def _outside_calls(text: str, extracts: Sequence[_Extract]) -> Iterator[_Extract
     """Drop finds inside a tool call that a model wrote: those are arguments, not traffic."""
     if not extracts:
         return
-    calls = formats.find(text)
+    calls = formats.find_calls(text)
     lines = [(text.count("\n", 0, c.start) + 1, text.count("\n", 0, c.end) + 1) for c in calls[:50]]
     yield from (t for t in extracts if not any(first <= t.line <= last for first, last in lines))
 

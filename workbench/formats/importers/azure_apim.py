@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._values import parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity, dumps
@@ -40,13 +40,13 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     calls: dict[str, list[dict[str, JsonValue]]] = {}
     for row in rows:
         columns = _columns(row.value)
-        calls.setdefault(text(columns.get("CorrelationId")) or row.where, []).append(columns)
+        calls.setdefault(scalar_text(columns.get("CorrelationId")) or row.where, []).append(columns)
     return [_exchange(call) for call in calls.values()]
 
 
 def _columns(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """The columns of a row; those of an event have other first letters, and are below ``properties``."""
-    inner = object_of(row.get("properties"))
+    inner = object_or_empty(row.get("properties"))
     if not inner:
         return row
     merged = {**inner, "correlationId": row.get("correlationId") or inner.get("correlationId")}
@@ -58,7 +58,7 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
     ordered = sorted(rows, key=_number)
     known: dict[str, JsonValue] = {"model": _first(ordered, "ModelName") or _first(ordered, "DeploymentName")}
     request_text, answer_text = _join(ordered, "RequestMessages"), _join(ordered, "ResponseMessages")
-    request, answer = request_in(parse_text(request_text), known), answer_in(parse_text(answer_text), known)
+    request, answer = request_in(parse_text(request_text), known), logged_response(parse_text(answer_text), known)
     numbers = {_number(row) for row in ordered}
     gaps = [number for number in range(max(numbers) + 1) if number not in numbers]
     missing = [f"rows with SequenceNumber {', '.join(map(str, gaps[:5]))} are not in this file"] if gaps else []
@@ -71,14 +71,14 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
     return _log_stores.exchange_of(
         sides,
         Fidelity.CUT if is_cut and (request_text or answer_text) else Fidelity.REBUILT,
-        key=text(ordered[0].get("CorrelationId")),
+        key=scalar_text(ordered[0].get("CorrelationId")),
         started=_first(ordered, "TimeGenerated"),
         note="from the log of a gateway, which has no tools and no parameters",
     )
 
 
 def _number(row: dict[str, JsonValue]) -> int:
-    number = text(row.get("SequenceNumber"))
+    number = scalar_text(row.get("SequenceNumber"))
     return int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 0
 
 

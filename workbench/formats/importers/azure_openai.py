@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers._values import fields, first, number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -45,15 +45,15 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 def _operation(row: dict[str, JsonValue]) -> str:
     found = fields(row)
-    return text(found.get("operationname")).lower() if found.get("category") == _CATEGORY else ""
+    return scalar_text(found.get("operationname")).lower() if found.get("category") == _CATEGORY else ""
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
     found = fields(row)
-    properties = fields(object_of(first(found, ("properties", "propertiess"))))
+    properties = fields(object_or_empty(first(found, ("properties", "propertiess"))))
     request, answer = first(properties, _SENT), first(properties, _RECEIVED)
     path = _PATHS.get(_operation(row), "responses")
-    model = quote(text(properties.get("modeldeploymentname")), errors="surrogatepass")
+    model = quote(scalar_text(properties.get("modeldeploymentname")), errors="surrogatepass")
     sides = StoredSides(
         request,
         answer,
@@ -64,6 +64,6 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _log_stores.exchange_of(
         sides,
         Fidelity.EXACT if isinstance(request, str) else Fidelity.RESERIALISED,
-        key=text(found.get("correlationid")),
+        key=scalar_text(found.get("correlationid")),
         started=first(found, ("time", "timegenerated")),
     )

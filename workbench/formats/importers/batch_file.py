@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, scalar_text
 from workbench.formats.importers._values import mapping, number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -37,7 +37,7 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     by_id: dict[str, Exchange] = {}
     for row in rows:
         for exchange in _log_stores.build(row, damage, _exchange):
-            key = text(row.value.get("custom_id") or row.value.get("recordId")) or row.where
+            key = scalar_text(row.value.get("custom_id") or row.value.get("recordId")) or row.where
             other = by_id.get(key)
             if other is None:
                 by_id[key] = exchange
@@ -61,9 +61,9 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     if params:
         return _exchange_with(row, StoredSides(params, url=MESSAGES), "only the request")
     if result:
-        return _exchange_with(row, _claude_result(result), _end(text(result.get("type"))))
+        return _exchange_with(row, _claude_result(result), _end(scalar_text(result.get("type"))))
     if isinstance(row.get("body"), dict):
-        return _exchange_with(row, StoredSides(row["body"], url=text(row.get("url"))), "only the request")
+        return _exchange_with(row, StoredSides(row["body"], url=scalar_text(row.get("url"))), "only the request")
     response, error = mapping(row.get("response")), row.get("error")
     if response:
         status = number_of(response.get("status_code")) or 200
@@ -73,7 +73,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         if isinstance(error, dict | str) and error
         else {"message": "the batch file has neither the request nor the result"}
     )
-    return _exchange_with(row, StoredSides(failure=failure, status=0), _end(text(mapping(error).get("code"))))
+    return _exchange_with(row, StoredSides(failure=failure, status=0), _end(scalar_text(mapping(error).get("code"))))
 
 
 def _both_sides(row: dict[str, JsonValue]) -> StoredSides:
@@ -83,7 +83,12 @@ def _both_sides(row: dict[str, JsonValue]) -> StoredSides:
     if answer or not error:
         return StoredSides(request, answer or None)
     about = mapping(error)
-    message = text(about.get("errorMessage")) or text(about.get("message")) or text(error) or "the record failed"
+    message = (
+        scalar_text(about.get("errorMessage"))
+        or scalar_text(about.get("message"))
+        or scalar_text(error)
+        or "the record failed"
+    )
     return StoredSides(request, status=number_of(about.get("errorCode")) or 0, failure={"message": message})
 
 
@@ -94,7 +99,7 @@ def _claude_result(result: dict[str, JsonValue]) -> StoredSides:
         error = mapping(result["error"])
         body = error if error.get("type") == "error" else {"type": "error", "error": error}
         return StoredSides(answer=body, status=400)
-    return StoredSides(failure={"message": f"the request: {text(result.get('type')) or 'no result'}"}, status=0)
+    return StoredSides(failure={"message": f"the request: {scalar_text(result.get('type')) or 'no result'}"}, status=0)
 
 
 def _end(word: str) -> str:
@@ -103,5 +108,5 @@ def _end(word: str) -> str:
 
 def _exchange_with(row: dict[str, JsonValue], sides: StoredSides, note: str) -> Exchange:
     return _log_stores.exchange_of(
-        sides, Fidelity.RESERIALISED, key=text(row.get("custom_id") or row.get("recordId")), note=note
+        sides, Fidelity.RESERIALISED, key=scalar_text(row.get("custom_id") or row.get("recordId")), note=note
     )

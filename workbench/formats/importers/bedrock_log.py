@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers._side_of_value import SYNTHESISED
 from workbench.formats.importers._values import parse_text
 from workbench.ir import NOTHING, JsonValue
@@ -55,22 +55,22 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 
 def _calls(row: dict[str, JsonValue]) -> bool:
-    return text(row.get("operation")) in _PATHS and "embed" not in text(row.get("modelId"))
+    return scalar_text(row.get("operation")) in _PATHS and "embed" not in scalar_text(row.get("modelId"))
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    input_, output = object_of(row.get("input")), object_of(row.get("output"))
+    input_, output = object_or_empty(row.get("input")), object_or_empty(row.get("output"))
     request, answer = parse_text(input_.get("inputBodyJson")) or None, parse_text(output.get("outputBodyJson")) or None
-    code = text(row.get("errorCode"))
+    code = scalar_text(row.get("errorCode"))
     failure: JsonValue = "" if code and answer is None else None
     chunks = answer if isinstance(answer, list) else None
     elsewhere = [
-        f"the {side} body is in another S3 object: {text(members.get(name)).rpartition('/')[2][:80]!r}"
+        f"the {side} body is in another S3 object: {scalar_text(members.get(name)).rpartition('/')[2][:80]!r}"
         for side, members, name, body in (
             ("request", input_, "inputBodyS3Path", request),
             ("response", output, "outputBodyS3Path", answer),
         )
-        if body is None and text(members.get(name))
+        if body is None and scalar_text(members.get(name))
     ]
     sides = StoredSides(
         request,
@@ -83,8 +83,8 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     exchange = _log_stores.exchange_of(
         sides,
         Fidelity.RESERIALISED,
-        key=text(row.get("requestId")),
-        conversation=text(object_of(row.get("requestMetadata")).get("session_id")),
+        key=scalar_text(row.get("requestId")),
+        conversation=scalar_text(object_or_empty(row.get("requestMetadata")).get("session_id")),
         started=row.get("timestamp"),
         note=f"failed: {code}" if code else "",
         meta=SYNTHESISED if chunks else NOTHING,
@@ -109,6 +109,9 @@ def _frame(chunk: dict[str, JsonValue]) -> bytes:
 
 def _url(row: dict[str, JsonValue]) -> str:
     """The URL of the call, as far as the log has it: region, model, operation."""
-    region = text(row.get("region")) or "us-east-1"
-    model, path = quote(text(row.get("modelId")), ":.", errors="surrogatepass"), _PATHS[text(row.get("operation"))]
+    region = scalar_text(row.get("region")) or "us-east-1"
+    model, path = (
+        quote(scalar_text(row.get("modelId")), ":.", errors="surrogatepass"),
+        _PATHS[scalar_text(row.get("operation"))],
+    )
     return f"https://bedrock-runtime.{region}.amazonaws.com/model/{model}/{path}"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.formats.importers._files import ImportDamage, Line, objects
-from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, parsed_body, text_bytes, whole
+from workbench.formats.importers._http import (
+    epoch,
+    header_text,
+    headers_of,
+    parsed_body,
+    stored_body,
+    text_bytes,
+    whole,
+)
 from workbench.ir import JsonValue
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
@@ -71,8 +79,8 @@ def _response(plain: dict[str, JsonValue]) -> HttpResponse:
 
 def _body(plain: dict[str, JsonValue], headers: Headers) -> Body:
     if plain.get("body_raw") is not None:
-        return body_of(text_bytes(plain["body_raw"]), headers)
+        return stored_body(text_bytes(plain["body_raw"]), headers)
     body = plain.get("body")
     if body is None:
         return Body()
-    return body_of(text_bytes(body), headers) if isinstance(body, str) else parsed_body(body)
+    return stored_body(text_bytes(body), headers) if isinstance(body, str) else parsed_body(body)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, scalar_text
 from workbench.formats.importers._values import number_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -61,7 +61,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _log_stores.exchange_of(
         sides,
         Fidelity.EXACT if is_text else Fidelity.RESERIALISED,
-        key=text(row.get("RequestId") or row.get("RayID")),
+        key=scalar_text(row.get("RequestId") or row.get("RayID")),
         started=row.get("Datetime") or row.get("Timestamp"),
     )
 
@@ -72,6 +72,6 @@ def _is_sealed(body: JsonValue) -> bool:
 
 def _url(row: dict[str, JsonValue]) -> str:
     """The URL of the call at its provider; a path if the host is not known."""
-    path = "/" + text(row.get("Endpoint")).lstrip("/")
-    host = _HOSTS.get(text(row.get("Provider")).lower())
+    path = "/" + scalar_text(row.get("Endpoint")).lstrip("/")
+    host = _HOSTS.get(scalar_text(row.get("Provider")).lower())
     return f"https://{host}{path}" if host else path

@@ -19,12 +19,12 @@ from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import (
     WAS_CHUNKS,
     base64_body,
-    body_of,
     epoch,
     header_text,
     headers_of,
     joined_chunks,
     seconds,
+    stored_body,
     text_bytes,
     whole,
     whole_text,
@@ -196,8 +196,8 @@ def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
         return Body(is_raw=False, note="form data: the archive contains the fields, not the bytes")
     chunks = joined_chunks(content.get("text")) if headers.get("content-encoding") else None
     if chunks is not None:
-        return replace(body_of(chunks, headers), note=WAS_CHUNKS)
-    return body_of(text_bytes(content.get("text")), headers)
+        return replace(stored_body(chunks, headers), note=WAS_CHUNKS)
+    return stored_body(text_bytes(content.get("text")), headers)
 
 
 def _version(plain: dict[str, JsonValue]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers._values import number_of, parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -37,22 +37,22 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    signed = object_of(row.get("signed_body_content"))
+    signed = object_or_empty(row.get("signed_body_content"))
     request = parse_text(row.get("request_body") or signed.get("request")) or None
     answer = parse_text(row.get("response_body") or signed.get("response")) or None
-    properties = object_of(row.get("request_properties") or row.get("properties"))
+    properties = object_or_empty(row.get("request_properties") or row.get("properties"))
     sides = StoredSides(
         request,
         answer,
         number_of(row.get("response_status")) or number_of(row.get("status")) or 0,
-        text(row.get("request_path") or row.get("target_url")),
+        scalar_text(row.get("request_path") or row.get("target_url")),
         missing=() if request or answer else (NO_BODY,),
     )
     return _log_stores.exchange_of(
         sides,
         Fidelity.RESERIALISED,
-        key=text(row.get("request_id")),
-        conversation=text(properties.get("Helicone-Session-Id")),
+        key=scalar_text(row.get("request_id")),
+        conversation=scalar_text(properties.get("Helicone-Session-Id")),
         started=row.get("request_created_at"),
         ended=row.get("response_created_at"),
     )

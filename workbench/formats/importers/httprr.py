@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._http import body_of
+from workbench.formats.importers._http import stored_body
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
@@ -101,7 +101,7 @@ def _message(message: bytes, start: int) -> _HeadersAndBody:
     body = message[end.end() :] if end else b""
     if "chunked" in (headers.get("transfer-encoding") or "").lower():
         body = _remove_chunking(body)
-    return _HeadersAndBody(headers, body_of(body, headers))
+    return _HeadersAndBody(headers, stored_body(body, headers))
 
 
 def _remove_chunking(body: bytes) -> bytes:

@@ -17,7 +17,7 @@ from workbench import protocols, regex
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._inspect_sample import InspectSample, answer_in, tools_of
+from workbench.formats.importers._inspect_sample import InspectSample, event_response, tools_of
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
@@ -189,7 +189,7 @@ def _written_turn(
         turn,
         model=named[2] or named[0] or None,
         tools=tools_of(list(sample.damage.objects(sample.whole(as_list(event.get("tools"))), "a tool"))),
-        answer=answer_in(output, turn.protocol),
+        answer=event_response(output, turn.protocol),
     )
 
 

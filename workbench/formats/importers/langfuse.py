@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._values import parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     """The exchanges of observations."""
-    generations = (row for row in rows if text(row.value.get("type")).upper() == "GENERATION")
+    generations = (row for row in rows if scalar_text(row.value.get("type")).upper() == "GENERATION")
     return [exchange for row in generations for exchange in _log_stores.build(row, damage, _exchange)]
 
 
@@ -42,9 +42,9 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _log_stores.exchange_of(
         _sides(row),
         Fidelity.REBUILT,
-        key=text(row.get("id")),
-        conversation=text(row.get("session_id") or row.get("sessionId"))
-        or text(row.get("trace_id") or row.get("traceId")),
+        key=scalar_text(row.get("id")),
+        conversation=scalar_text(row.get("session_id") or row.get("sessionId"))
+        or scalar_text(row.get("trace_id") or row.get("traceId")),
         started=row.get("start_time") or row.get("startTime"),
         ended=row.get("end_time") or row.get("endTime"),
         note="from an observation of Langfuse",
@@ -56,7 +56,7 @@ def _sides(row: dict[str, JsonValue]) -> StoredSides:
     tools = parse_text(row.get("tool_definitions"))
     known: dict[str, JsonValue] = {
         "model": row.get("provided_model_name") or row.get("providedModelName") or row.get("model"),
-        "modelparameters": object_of(row.get("model_parameters") or row.get("modelParameters")),
+        "modelparameters": object_or_empty(row.get("model_parameters") or row.get("modelParameters")),
         **({"tools": tools} if isinstance(tools, list) and tools else {}),
     }
     if isinstance(input_value, str) and input_value:
@@ -64,10 +64,10 @@ def _sides(row: dict[str, JsonValue]) -> StoredSides:
     request = request_in(input_value, known)
     if request is None and isinstance(input_value, dict) and "role" in input_value:
         request = request_in([input_value], known)
-    failed = text(row.get("level")).upper() == "ERROR"
-    message = text(row.get("status_message") or row.get("statusMessage"))
+    failed = scalar_text(row.get("level")).upper() == "ERROR"
+    message = scalar_text(row.get("status_message") or row.get("statusMessage"))
     failure: JsonValue = {"message": message or "the generation failed"} if failed else None
-    answer = None if failed or output_value in (None, "", {}) else answer_in(output_value, known)
+    answer = None if failed or output_value in (None, "", {}) else logged_response(output_value, known)
     missing = () if request or answer else (NO_IO,)
     if request is None and input_value:
         missing = ("the input of this generation is not a list of messages",)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_of, text
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, object_or_empty, scalar_text
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._values import parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -39,7 +39,7 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 def _runs(rows: Iterable[StoreRow], depth: int = 0) -> Iterable[StoreRow]:
     for row in rows:
-        if text(row.value.get("run_type")) == "llm":
+        if scalar_text(row.value.get("run_type")) == "llm":
             yield row
         below = _log_stores.objects_of(row.value.get("child_runs")) if depth < _DEEPEST else []
         yield from _runs((StoreRow(f"{row.where}/child_runs/{n}", run) for n, run in enumerate(below)), depth + 1)
@@ -52,10 +52,10 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _log_stores.exchange_of(
         _sides(row),
         Fidelity.REBUILT,
-        key=text(row.get("id")),
-        conversation=text(object_of(object_of(row.get("extra")).get("metadata")).get("session_id"))
-        or text(row.get("thread_id"))
-        or text(row.get("trace_id")),
+        key=scalar_text(row.get("id")),
+        conversation=scalar_text(object_or_empty(object_or_empty(row.get("extra")).get("metadata")).get("session_id"))
+        or scalar_text(row.get("thread_id"))
+        or scalar_text(row.get("trace_id")),
         started=row.get("start_time"),
         ended=row.get("end_time"),
         note="from a run of LangSmith",
@@ -64,17 +64,17 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
 
 def _sides(row: dict[str, JsonValue]) -> StoredSides:
     inputs, outputs = parse_text(row.get("inputs")), parse_text(row.get("outputs"))
-    extra = object_of(row.get("extra"))
-    parameters = {k: v for k, v in object_of(extra.get("invocation_params")).items() if not k.startswith("_")}
-    metadata = object_of(extra.get("metadata"))
+    extra = object_or_empty(row.get("extra"))
+    parameters = {k: v for k, v in object_or_empty(extra.get("invocation_params")).items() if not k.startswith("_")}
+    metadata = object_or_empty(extra.get("metadata"))
     known: dict[str, JsonValue] = {
         "model": parameters.get("model") or parameters.get("model_name") or metadata.get("ls_model_name"),
         "invocationparams": parameters,
     }
     request = request_in(inputs, known)
-    error = text(row.get("error"))
+    error = scalar_text(row.get("error"))
     failure: JsonValue = {"message": error} if error else None
-    answer = None if failure or not outputs else answer_in(outputs, known)
+    answer = None if failure or not outputs else logged_response(outputs, known)
     missing = () if request or answer else (NO_IO,)
     if request is None and inputs:
         missing = ("the inputs of this run are not a list of messages",)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._litellm import CUT_MARK, calls_model, failure_of, in_protocol_of, is_redacted, url_of
-from workbench.formats.importers._log_stores import StoredSides, StoreRow, text
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._log_stores import StoredSides, StoreRow, scalar_text
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._values import fields, parse_text
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -42,22 +42,22 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
     sides = sides_of(row, row.get("messages"), row.get("response"))
-    metadata = _log_stores.object_of(row.get("metadata"))
+    metadata = _log_stores.object_or_empty(row.get("metadata"))
     return _log_stores.exchange_of(
         sides,
         Fidelity.REBUILT,
-        key=text(row.get("id")),
-        conversation=text(row.get("session_id")) or text(row.get("trace_id")),
+        key=scalar_text(row.get("id")),
+        conversation=scalar_text(row.get("session_id")) or scalar_text(row.get("trace_id")),
         started=row.get("startTime"),
         ended=row.get("endTime"),
-        client=text(metadata.get("user_agent") or row.get("user_agent")),
+        client=scalar_text(metadata.get("user_agent") or row.get("user_agent")),
         note="the call as logged by LiteLLM",
     )
 
 
 def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue) -> StoredSides:
     """Both sides as LiteLLM's envelope holds them."""
-    known = {**fields(row), "model": text(row.get("model_group")) or row.get("model")}
+    known = {**fields(row), "model": scalar_text(row.get("model_group")) or row.get("model")}
     if is_redacted(messages):
         return StoredSides(missing=(NOT_LOGGED,))
     input_value, output_value = parse_text(messages), parse_text(response)
@@ -65,7 +65,9 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
         input_value = [{"role": "user", "content": input_value}]
     request = request_in(input_value, known) if input_value else None
     failure, status = failure_of(row)
-    answer = None if failure or is_redacted(output_value) else answer_in(output_value, known) or output_value or None
+    answer = (
+        None if failure or is_redacted(output_value) else logged_response(output_value, known) or output_value or None
+    )
     answer = in_protocol_of(url_of(row), answer)
     cuts = {
         "request": tuple(_log_stores.cut_places(request, CUT_MARK)),

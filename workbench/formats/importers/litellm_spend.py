@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._litellm import CUT_MARK, calls_model
-from workbench.formats.importers._log_stores import StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers.litellm_log import sides_of
 from workbench.ir import JsonValue
 from workbench.wire import Exchange, Fidelity
@@ -39,8 +39,8 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
-    sent = object_of(row.get("proxy_server_request"))
-    sent = object_of(sent.get("body")) or sent
+    sent = object_or_empty(row.get("proxy_server_request"))
+    sent = object_or_empty(sent.get("body")) or sent
     sides = sides_of(row, row.get("messages") or None, row.get("response") or None)
     if any(name in sent for name in ("messages", "input", "contents", "prompt")):
         cuts = {**sides.cuts, "request": tuple(_log_stores.cut_places(sent, CUT_MARK))}
@@ -48,8 +48,8 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _log_stores.exchange_of(
         sides,
         Fidelity.REBUILT,
-        key=text(row.get("request_id")),
-        conversation=text(row.get("session_id")),
+        key=scalar_text(row.get("request_id")),
+        conversation=scalar_text(row.get("session_id")),
         started=row.get("startTime"),
         ended=row.get("endTime"),
         note="the call as stored in LiteLLM's database",

@@ -16,7 +16,7 @@ from dataclasses import replace
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
+from workbench.formats.importers._http import epoch, header_text, headers_of, stored_body, whole
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns
@@ -142,7 +142,7 @@ def _body(message: dict[str, JsonValue], headers: Headers) -> Body:
     content = message.get("content")
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
-    return body_of(content, headers) if isinstance(content, bytes) else Body(is_raw=False, note=_NOT_KEPT)
+    return stored_body(content, headers) if isinstance(content, bytes) else Body(is_raw=False, note=_NOT_KEPT)
 
 
 def _frames(messages: JsonValue, started: float | None) -> Iterator[Frame]:

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage, objects
-from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._logged_messages import logged_response, request_in
 from workbench.formats.importers._otlp import (
     CHOICE,
     DETAILS,
@@ -170,7 +170,7 @@ def _bodies(attributes: Attributes) -> Talk | None:
         asked = DecodedExchange(0, Exchange("", HttpRequest(body=Body(dumps(request))) if request else None)).request
         if asked is None or not asked.messages:
             continue
-        answer = _response_of(answer_in(parse_structured(attributes.get(received)), {}))
+        answer = _response_of(logged_response(parse_structured(attributes.get(received)), {}))
         parts = tuple(part for message in answer.messages for part in message.parts) if answer else None
         return Talk(asked.system, list(asked.messages), parts, "", asked.tools)
     return None

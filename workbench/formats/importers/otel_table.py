@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._log_stores import StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers._otlp import OtelSpan, SpanEvent
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers._values import as_list, measure, parse_text
@@ -46,17 +46,19 @@ def _span(row: dict[str, JsonValue]) -> OtelSpan:
     lasted = measure(row.get("Duration"))
     end = start + lasted / 1e9 if start is not None and lasted is not None else None
     about: dict[str, JsonValue] = {
-        "spanId": text(row.get("SpanId")),
-        "traceId": text(row.get("TraceId")),
-        "name": text(row.get("SpanName")),
+        "spanId": scalar_text(row.get("SpanId")),
+        "traceId": scalar_text(row.get("TraceId")),
+        "name": scalar_text(row.get("SpanName")),
     }
-    failed = text(row.get("StatusCode")) in ("Error", "STATUS_CODE_ERROR")
-    error = (text(row.get("StatusMessage")) or "the span ended with an error") if failed else ""
-    resource = {**object_of(row.get("ResourceAttributes")), "service.name": text(row.get("ServiceName"))}
-    return OtelSpan(object_of(row.get("SpanAttributes")), about, resource, start, end, _events(row), error)
+    failed = scalar_text(row.get("StatusCode")) in ("Error", "STATUS_CODE_ERROR")
+    error = (scalar_text(row.get("StatusMessage")) or "the span ended with an error") if failed else ""
+    resource = {**object_or_empty(row.get("ResourceAttributes")), "service.name": scalar_text(row.get("ServiceName"))}
+    return OtelSpan(object_or_empty(row.get("SpanAttributes")), about, resource, start, end, _events(row), error)
 
 
 def _events(row: dict[str, JsonValue]) -> list[SpanEvent]:
     """Events, which the table keeps as one list of names and one of attributes."""
     names, attributes = as_list(parse_text(row.get("Events.Name"))), as_list(parse_text(row.get("Events.Attributes")))
-    return [SpanEvent(text(name), object_of(members)) for name, members in zip(names, attributes, strict=False)]
+    return [
+        SpanEvent(scalar_text(name), object_or_empty(members)) for name, members in zip(names, attributes, strict=False)
+    ]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._log_stores import StoreRow, object_of, text
+from workbench.formats.importers._log_stores import StoreRow, object_or_empty, scalar_text
 from workbench.formats.importers._otlp import OtelSpan, otlp_span
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers._values import parse_text
@@ -51,18 +51,18 @@ def _span(row: StoreRow) -> OtelSpan:
     for name, value in span.items():
         if name.startswith("attributes."):
             attributes |= dict(flat(name.removeprefix("attributes."), value))
-    kind = text(span.get("span_kind"))
+    kind = scalar_text(span.get("span_kind"))
     if kind:
         attributes.setdefault("openinference.span.kind", kind)
-    context = object_of(span.get("context"))
-    trace = text(context.get("trace_id")) or text(span.get("context.trace_id"))
+    context = object_or_empty(span.get("context"))
+    trace = scalar_text(context.get("trace_id")) or scalar_text(span.get("context.trace_id"))
     about: dict[str, JsonValue] = {
-        "spanId": text(context.get("span_id")) or text(span.get("context.span_id")),
+        "spanId": scalar_text(context.get("span_id")) or scalar_text(span.get("context.span_id")),
         "traceId": trace,
-        "name": text(span.get("name")),
+        "name": scalar_text(span.get("name")),
     }
-    failed = text(span.get("status_code")).upper() == "ERROR"
-    error = (text(span.get("status_message")) or "the span ended with an error") if failed else ""
+    failed = scalar_text(span.get("status_code")).upper() == "ERROR"
+    error = (scalar_text(span.get("status_message")) or "the span ended with an error") if failed else ""
     return OtelSpan(attributes, about, {}, time_of(span.get("start_time")), time_of(span.get("end_time")), [], error)
 
 

@@ -12,7 +12,7 @@ from workbench import regex
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage, is_json
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._log_stores import StoreRow, text
+from workbench.formats.importers._log_stores import StoreRow, scalar_text
 from workbench.formats.importers._otlp import Attributes, LogRecord, OtelSpan, SpanEvent, with_logs
 from workbench.formats.importers._otlp import attributes_of as typed_attributes
 from workbench.formats.importers._transcript import TranscriptSession
@@ -94,19 +94,19 @@ def _with_processes(part: JsonValue, around: dict[str, JsonValue]) -> JsonValue:
     processes = mapping(around.get("processes"))
     if not processes or not isinstance(part, list):
         return part
-    return [{**span, "process": processes.get(text(span.get("processID")))} for span in mappings(part)]
+    return [{**span, "process": processes.get(scalar_text(span.get("processID")))} for span in mappings(part)]
 
 
 def _span(value: dict[str, JsonValue]) -> OtelSpan:
     found = fields(value)
     context = fields(mapping(found.get("context")))
     about: dict[str, JsonValue] = {
-        "spanId": text(first(context, _IDS) or first(found, _IDS)),
-        "traceId": text(first(context, _TRACES) or first(found, _TRACES)),
-        "name": text(first(found, ("name", "operationname", "description"))),
+        "spanId": scalar_text(first(context, _IDS) or first(found, _IDS)),
+        "traceId": scalar_text(first(context, _TRACES) or first(found, _TRACES)),
+        "name": scalar_text(first(found, ("name", "operationname", "description"))),
     }
     start, end = _times(found)
-    service = text(fields(mapping(first(found, ("process", "localendpoint")))).get("servicename"))
+    service = scalar_text(fields(mapping(first(found, ("process", "localendpoint")))).get("servicename"))
     resource = {"service.name": service} if service else attributes_of(mapping(found.get("resource")).get("attributes"))
     events = [_event(event) for event in mappings(first(found, ("events", "logs", "annotations")))]
     attributes = _attributes(found, value)
@@ -134,16 +134,16 @@ def _times(found: dict[str, JsonValue]) -> tuple[float | None, float | None]:
 
 def _error(found: dict[str, JsonValue], attributes: Attributes) -> str:
     status = fields(mapping(found.get("status")))
-    if text(status.get("statuscode")).upper() == "ERROR":
-        return text(status.get("description")) or "the span ended with an error"
+    if scalar_text(status.get("statuscode")).upper() == "ERROR":
+        return scalar_text(status.get("description")) or "the span ended with an error"
     failed = attributes.get("error")
-    said = text(attributes.get("otel.status_description"))
+    said = scalar_text(attributes.get("otel.status_description"))
     return said or (failed if isinstance(failed, str) else "the span ended with an error") if failed else ""
 
 
 def _event(value: dict[str, JsonValue]) -> SpanEvent:
     members = attributes_of(first(value, ("attributes", "fields")))
-    return SpanEvent(text(value.get("name") or members.get("event")), members, epoch(value.get("timestamp")))
+    return SpanEvent(scalar_text(value.get("name") or members.get("event")), members, epoch(value.get("timestamp")))
 
 
 def attributes_of(value: JsonValue) -> Attributes:
@@ -151,12 +151,12 @@ def attributes_of(value: JsonValue) -> Attributes:
     named = list(mappings(value))
     if any(isinstance(tag.get("value"), dict) for tag in named):
         return typed_attributes(value)
-    return {text(tag.get("key")): tag.get("value") for tag in named} or dict(mapping(value))
+    return {scalar_text(tag.get("key")): tag.get("value") for tag in named} or dict(mapping(value))
 
 
 def _log(entry: dict[str, JsonValue]) -> LogRecord:
     """A log entry: its name and more of its attributes are labels."""
     labels = mapping(entry.get("labels"))
-    name = text(labels.get("event.name")) or text(mapping(entry.get("jsonPayload")).get("event.name"))
+    name = scalar_text(labels.get("event.name")) or scalar_text(mapping(entry.get("jsonPayload")).get("event.name"))
     event = SpanEvent(name, {**labels, **mapping(entry.get("jsonPayload"))}, epoch(entry.get("timestamp")))
-    return LogRecord(text(entry.get("spanId")), text(entry.get("trace")), event)
+    return LogRecord(scalar_text(entry.get("spanId")), scalar_text(entry.get("trace")), event)

@@ -22,11 +22,11 @@ from workbench.formats.importers._envelopes import MessageSide, request_side, re
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import (
     base64_body,
-    body_of,
     epoch,
     header_text,
     headers_of,
     parsed_body,
+    stored_body,
     text_bytes,
     whole,
     whole_text,
@@ -163,14 +163,14 @@ def _body(plain: dict[str, JsonValue]) -> Body | None:
         return parsed_body(plain["parsed_body"])
     body = plain.get("body")
     if isinstance(body, str | bytes):
-        return None if is_base64(fields(plain)) else body_of(text_bytes(body), headers)
+        return None if is_base64(fields(plain)) else stored_body(text_bytes(body), headers)
     if not isinstance(body, dict) or not {"string", "base64_string"} & body.keys():
         return None
     if body.get("base64_string") is not None:
         return base64_body(body["base64_string"], headers)
     if body.get("encoding") == "base64" or isinstance(body.get("string"), dict | list):
         return None
-    result = body_of(text_bytes(body.get("string")), headers)
+    result = stored_body(text_bytes(body.get("string")), headers)
     encoding = body.get("encoding")
     if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
         return replace(result, is_raw=False, note=f"the recording tool stored the body as text in {encoding[:40]}")

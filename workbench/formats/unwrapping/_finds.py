@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.formats.unwrapping._values import plain
+from workbench.formats.unwrapping._values import json_types
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, dumps
@@ -98,7 +98,7 @@ def json_bytes(value: object) -> bytes:
         return value
     if isinstance(value, str):
         return to_bytes(value)
-    return dumps(plain(value))
+    return dumps(json_types(value))
 
 
 def to_bytes(text: str) -> bytes:

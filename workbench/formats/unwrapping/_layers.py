@@ -15,7 +15,7 @@ from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.unwrapping._finds import json_bytes, to_bytes
-from workbench.formats.unwrapping._values import UnreadableValue, ValueReader, plain
+from workbench.formats.unwrapping._values import UnreadableValue, ValueReader, json_types
 from workbench.wire import dumps, loads
 
 _ANSI = regex.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -133,7 +133,7 @@ def _value(text: str) -> Iterator[Layer]:
         yield Layer("surrounding code or a trailing comma", to_bytes(text[at : reader.at]))
         return
     try:
-        content = json_bytes(plain(value))
+        content = json_bytes(json_types(value))
     except UnreadableValue:
         return
     repaired = "invalid JSON (comments, commas, quotes or names), rewritten as JSON"
@@ -211,7 +211,7 @@ def _yaml(text: str) -> Iterator[Layer]:
     except UnreadableInput:
         return
     if isinstance(value, dict | list):
-        yield Layer("YAML, rewritten as JSON", dumps(plain(value)), is_rebuilt=True)
+        yield Layer("YAML, rewritten as JSON", dumps(json_types(value)), is_rebuilt=True)
 
 
 def _base64(text: str) -> Iterator[Layer]:

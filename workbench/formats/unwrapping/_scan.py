@@ -11,7 +11,7 @@ from typing import Any
 from workbench import regex
 from workbench.formats.unwrapping import _commands, _http, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
-from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
+from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, json_types
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_UNREADABLE_FINDS
 
@@ -230,7 +230,9 @@ class Scan:
             value = value.value
         if reader.is_json:
             return Find("a JSON value", to_bytes(self.text[start : reader.at]), reader.at)
-        return Find("a value that is not valid JSON, rewritten", json_bytes(plain(value)), reader.at, is_rebuilt=True)
+        return Find(
+            "a value that is not valid JSON, rewritten", json_bytes(json_types(value)), reader.at, is_rebuilt=True
+        )
 
 
 def _is_meant(value: Any) -> bool:

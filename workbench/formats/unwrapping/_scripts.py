@@ -12,7 +12,7 @@ from typing import Any
 from workbench import regex
 from workbench.formats.unwrapping._commands import powershell_text
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, pasted_headers, request_find
-from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, plain
+from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, json_types
 
 CALL = regex.compile(
     r"(?:(?P<fetch>fetch)|(?P<axios>axios(?:\.(?:post|request|get|put))?)"
@@ -126,7 +126,7 @@ def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Find:
     method = options.get("method")
     return request_find(
         what, end, method=method if isinstance(method, str) else "POST", url=url, headers=pasted_headers(headers),
-        body=json_bytes(plain(body)) if not isinstance(body, str) else json_bytes(body),
+        body=json_bytes(json_types(body)) if not isinstance(body, str) else json_bytes(body),
     )  # fmt: skip
 
 

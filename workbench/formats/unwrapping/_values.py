@@ -395,20 +395,20 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(word, 8)) if word[0] in _OCTAL else word
 
 
-def plain(value: Any) -> JsonValue:
+def json_types(value: Any) -> JsonValue:
     """A value as JSON types; bytes become text. Raises NotLiteral if a part of it is elided."""
     if isinstance(value, ElidedValue):
         raise UnreadableValue("a nested value is missing ([Object])", 0, is_end=True)
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): json_types(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
+        return [json_types(v) for v in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, JsonTextValue):
         from workbench.wire import dumps
 
-        return dumps(plain(value.value)).decode("utf-8", "replace")
+        return dumps(json_types(value.value)).decode("utf-8", "replace")
     if isinstance(value, LiteralCall):
-        return {str(k): plain(v) for k, v in value.named.items()}
+        return {str(k): json_types(v) for k, v in value.named.items()}
     return value if isinstance(value, str | int | float | bool) else None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         STREAMING,
         Correction,
         apply_switches,
-        value_of,
+        correction_value,
     )
     from workbench.probes.profiles.corrector import correct_loop, correct_outgoing, correct_send, protocol_of
     from workbench.probes.profiles.gating import STAGES, GateStage, RatedTool, ToolGate, annotations_of, gate, tools_of
@@ -81,6 +81,7 @@ __all__ = [
     "correct_loop",
     "correct_outgoing",
     "correct_send",
+    "correction_value",
     "differences",
     "drift",
     "earlier",
@@ -96,6 +97,5 @@ __all__ = [
     "save_profile",
     "template_hash",
     "tools_of",
-    "value_of",
     "within",
 ]

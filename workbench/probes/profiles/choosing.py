@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.lazy_dataclass import dataclass
 from workbench.probes import Outcome, Probe, ProbeResult, all_probes
 from workbench.probes.profiles.conservative import fall
-from workbench.probes.profiles.corrections import REASONING, Correction, apply_switches, corrections, value_of
+from workbench.probes.profiles.corrections import REASONING, Correction, apply_switches, correction_value, corrections
 from workbench.probes.profiles.profile import STALE_SECONDS, VERSION, CapabilityProfile, ProfileKey
 from workbench.protocols import DecodedExchange
 from workbench.send import Target
@@ -186,7 +186,7 @@ def profile_of_request(
 def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
     """Earlier exchanges of the conversation, if lost reasoning has to be restored from them; else none."""
     lane = inspector.rows[index].conversation
-    if lane is None or value_of(decided, REASONING) != VERBATIM:
+    if lane is None or correction_value(decided, REASONING) != VERBATIM:
         return []
     return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]
 

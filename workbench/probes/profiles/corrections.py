@@ -242,7 +242,7 @@ def apply_switches(
     return tuple(found[name] for name in KINDS if name in found)
 
 
-def value_of(decided: Sequence[Correction], name: str) -> JsonValue:
+def correction_value(decided: Sequence[Correction], name: str) -> JsonValue:
     """Value of a correction that is on; None if it is off or not decided."""
     return next((each.value for each in decided if each.name == name and each.is_on), None)
 

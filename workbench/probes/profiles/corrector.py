@@ -35,7 +35,7 @@ from workbench.probes.profiles.corrections import (
     SERIAL,
     STREAMING,
     Correction,
-    value_of,
+    correction_value,
 )
 from workbench.probes.profiles.gating import Risk, risks_of_request
 from workbench.protocols import REQUEST, DecodedExchange
@@ -125,7 +125,7 @@ def protocol_of(corrections: Sequence[Correction], supported: Collection[str] = 
     Args:
         spoken: protocols of the target; () for any.
     """
-    encoding = value_of(corrections, ENCODING)
+    encoding = correction_value(corrections, ENCODING)
     return encoding if isinstance(encoding, str) and (not supported or encoding in supported) else ""
 
 
@@ -133,17 +133,17 @@ def correct_loop(loop: ConversationLoop, corrections: Sequence[Correction]) -> C
     """The loop with corrections applied: parser, limits of errors, and policy."""
     request = loop.decoded_exchange.request
     tools = request.tools if request else ()
-    level = value_of(corrections, SCHEMA)
+    level = correction_value(corrections, SCHEMA)
     policy = replace(
         loop.policy,
-        is_serial=loop.policy.is_serial or bool(value_of(corrections, SERIAL)),
-        reasoning=value_of(corrections, REASONING) or loop.policy.reasoning,
+        is_serial=loop.policy.is_serial or bool(correction_value(corrections, SERIAL)),
+        reasoning=correction_value(corrections, REASONING) or loop.policy.reasoning,
         closed={**loop.policy.closed, **_closed_tools(loop, corrections)},
     )
     if isinstance(level, str):
         schemas = {t.name: t.schema for t in tools if t.kind == "client" and t.name and isinstance(t.schema, dict)}
         policy = replace(policy, level=level, schemas={**schemas, **loop.policy.schemas})
-    parser, errors = value_of(corrections, PARSER), value_of(corrections, FEEDBACK)
+    parser, errors = correction_value(corrections, PARSER), correction_value(corrections, FEEDBACK)
     limits = loop.limits
     if isinstance(errors, int):
         repeats = max(limits.repeats, errors + 2) if limits.repeats else 0
@@ -152,9 +152,9 @@ def correct_loop(loop: ConversationLoop, corrections: Sequence[Correction]) -> C
 
 
 def _closed_tools(loop: ConversationLoop, corrections: Sequence[Correction]) -> Mapping[str, str]:
-    if value_of(corrections, NO_TOOLS):
+    if correction_value(corrections, NO_TOOLS):
         return {EVERY_TOOL: "this model cannot use tools"}
-    user_risks = value_of(corrections, READ_ONLY)
+    user_risks = correction_value(corrections, READ_ONLY)
     request = loop.decoded_exchange.request
     if user_risks is None or request is None:
         return {}

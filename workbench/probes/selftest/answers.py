@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbench.edits.planted_faults import get, put, remove
+from workbench.edits.planted_faults import put, remove, value_in
 from workbench.ir import ToolCallIR
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import Body, Exchange, Framing, dumps, loads
@@ -123,7 +123,7 @@ def _write_the_call_as_text(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAn
 
 def _with_value(healthy_answer: HealthyAnswer, place: str, value: Any, pointer: str) -> SpoiledAnswer:
     body = healthy_answer.fresh()
-    assert get(body, place) is not None
+    assert value_in(body, place) is not None
     put(body, place, value)
     return SpoiledAnswer(dumps(body), (pointer,))
 

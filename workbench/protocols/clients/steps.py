@@ -87,7 +87,7 @@ class Steps:
     def step(self, event: int) -> StreamStep:
         """The answer after a block, and what that block did to it."""
         before, after = self.after(event - 1), self.after(event)
-        return StreamStep(event, after, dict(changes(before, after)))
+        return StreamStep(event, after, dict(text_growth(before, after)))
 
     def after(self, event: int) -> ModelResponse:
         """The answer once a block was read; -1 for before the first."""
@@ -111,7 +111,7 @@ class Steps:
                 self._copies.append(deepcopy(self._decoder))
 
 
-def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Highlight]]:
+def text_growth(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Highlight]]:
     """Text that is in ``after`` and was not in ``before``, part by part."""
     for m, p, old, part in pairs(before, after):
         yield (m, p), Highlight(0, len(text_of(part))) if old is None else _highlight(text_of(old), text_of(part))

@@ -37,7 +37,7 @@ class LeafChange(NamedTuple):
     slice: tuple[int, int] | None = None
 
 
-def changes(before: Sequence[Message], after: Sequence[Message]) -> Iterator[LeafChange]:
+def leaf_changes(before: Sequence[Message], after: Sequence[Message]) -> Iterator[LeafChange]:
     """Every difference.
 
     Raises:

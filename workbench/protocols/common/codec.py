@@ -11,7 +11,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, 
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import Adapter, AdapterDefaults, Param, StreamDecoder, StreamWriter, UrlFacts
 from workbench.protocols.common import leaves
-from workbench.protocols.common.changes import LeafChange, changes
+from workbench.protocols.common.changes import LeafChange, leaf_changes
 from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.request_reading import ReadRequest
@@ -117,7 +117,7 @@ def edit_stream(
     events = read_untyped(original).events
     ours = fold(decoder(), events)
     before = ours.result()
-    found = [place for c in changes(nodes(before), nodes(response)) for place in everywhere(c, ours, events)]
+    found = [place for c in leaf_changes(nodes(before), nodes(response)) for place in everywhere(c, ours, events)]
     encoded = leaves.write_changes(found, original)
     after = fold(decoder(), read_untyped(encoded).events).result() if found else before
     leaves.agree(after, response, fields)

@@ -14,7 +14,7 @@ from itertools import accumulate
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
 from workbench.named_tuple import NamedTuple
-from workbench.protocols.common.changes import LeafChange, changes, differs
+from workbench.protocols.common.changes import LeafChange, differs, leaf_changes
 from workbench.wire import (
     Framing,
     JsonIndex,
@@ -47,7 +47,7 @@ class _Piece(NamedTuple):
 def encode(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
     """The body ``original``, which says ``before``, saying ``after``."""
     index = JsonIndex(original)
-    found = changes(before, after)
+    found = leaf_changes(before, after)
     return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
 
 
@@ -60,7 +60,7 @@ def agree(old_value: object, new_value: object, names: Iterable[str]) -> None:
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
     """The stream ``original``, however it is framed, which adds up to ``before``, adding up to ``after``."""
-    return write_changes(list(changes(before, after)), original)
+    return write_changes(list(leaf_changes(before, after)), original)
 
 
 def write_changes(found: Sequence[LeafChange], original: bytes) -> bytes:

@@ -23,7 +23,7 @@ from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edi
 from workbench.protocols.common.reading import segment
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.shapes.contents.capabilities import MEDIA, REASONING, TOOLS
-from workbench.protocols.shapes.contents.nodes import get, key_of, snake
+from workbench.protocols.shapes.contents.nodes import key_of, member, snake
 from workbench.protocols.shapes.contents.request import (
     ENVELOPE,
     KEY,
@@ -115,9 +115,9 @@ class Gemini(CodecAdapter):
             return 0.0
         candidates = inner.get("candidates")
         if isinstance(candidates, list):
-            known = any(isinstance(c, dict) and ("content" in c or get(c, "finishReason")) for c in candidates)
+            known = any(isinstance(c, dict) and ("content" in c or member(c, "finishReason")) for c in candidates)
             return 0.97 if known else 0.6
-        if isinstance(get(inner, "promptFeedback"), dict):
+        if isinstance(member(inner, "promptFeedback"), dict):
             return 0.95
         return 0.9 if isinstance(inner.get("usageMetadata"), dict) else 0.0
 

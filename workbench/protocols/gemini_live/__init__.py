@@ -20,7 +20,7 @@ from workbench.protocols import (
 from workbench.protocols.common.codec import Codec, CodecAdapter, edit_request
 from workbench.protocols.gemini_live.declaration import PROTOCOL, SERVING, TRAITS
 from workbench.protocols.shapes.contents.capabilities import MEDIA, REASONING, TOOLS
-from workbench.protocols.shapes.contents.nodes import get
+from workbench.protocols.shapes.contents.nodes import member
 from workbench.protocols.shapes.contents.request import KEY, PLACES
 from workbench.wire import loads
 
@@ -111,12 +111,12 @@ class GeminiLive(CodecAdapter):
         """Contents together with keys that only a setup has."""
         if not isinstance(value, dict) or not isinstance(value.get(KEY), list):
             return 0.0
-        return 0.98 if any(get(value, key) is not None for key in _OF_SETUP) else 0.0
+        return 0.98 if any(member(value, key) is not None for key in _OF_SETUP) else 0.0
 
     def claims_response(self, value: JsonValue) -> float:
         """A message of the server."""
         known = ("serverContent", "toolCall", "toolCallCancellation")
-        is_message = isinstance(value, dict) and any(isinstance(get(value, key), dict) for key in known)
+        is_message = isinstance(value, dict) and any(isinstance(member(value, key), dict) for key in known)
         return 0.95 if is_message and "candidates" not in value else 0.0
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:

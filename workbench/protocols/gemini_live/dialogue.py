@@ -19,7 +19,7 @@ from workbench.protocols.common.socket_dialogue import (
     Value,
 )
 from workbench.protocols.gemini_live.socket import CLIENT
-from workbench.protocols.shapes.contents.nodes import get
+from workbench.protocols.shapes.contents.nodes import member
 from workbench.wire import loads
 
 _FIRST = "setup must be the first message and only the first"
@@ -60,12 +60,12 @@ class LiveDialogue:
             return Reaction(close=(_INVALID, _FIRST))
         if "setup" in kinds:
             return self._take_setup(value["setup"])
-        results, content = get(value, "toolResponse"), get(value, "clientContent")
+        results, content = member(value, "toolResponse"), member(value, "clientContent")
         if isinstance(results, dict):
-            return self._take_results(get(results, "functionResponses"))
+            return self._take_results(member(results, "functionResponses"))
         if isinstance(content, dict):
-            return self._interrupt(requests=get(content, "turnComplete") is not False)
-        given = get(value, "realtimeInput")
+            return self._interrupt(requests=member(content, "turnComplete") is not False)
+        given = member(value, "realtimeInput")
         return self._interrupt(requests=isinstance(given, dict) and isinstance(given.get("text"), str))
 
     def take_unreadable(self) -> Reaction:
@@ -84,7 +84,7 @@ class LiveDialogue:
 
     def _resumption(self, *, is_possible: bool) -> tuple[Value, ...]:
         """A new handle, if the setup asks for them; while calls are open, there is none that could be resumed from."""
-        if get(self._setup, "sessionResumption") is None:
+        if member(self._setup, "sessionResumption") is None:
             return ()
         handle: Value = {"newHandle": self._context.make_id("{32}")} if is_possible else {}
         return ({"sessionResumptionUpdate": {**handle, "resumable": is_possible}},)
@@ -92,9 +92,9 @@ class LiveDialogue:
     def _take_results(self, results: JsonValue) -> Reaction:
         given = [result for result in results if isinstance(result, dict)] if isinstance(results, list) else []
         for number, result in enumerate(given):
-            if not isinstance(get(result, "response"), dict):
+            if not isinstance(member(result, "response"), dict):
                 return Reaction(close=(_INVALID, _NO_STRUCT.format(n=number)))
-        names = [get(result, "id") for result in given]
+        names = [member(result, "id") for result in given]
         foreign = [str(name) for name in names if name not in self._open_calls]
         self._open_calls = [name for name in self._open_calls if name not in names]
         if foreign:
@@ -116,28 +116,28 @@ class LiveDialogue:
 
     def say(self, value: Value, lane: str) -> Iterator[Value]:
         """A message; spoken where the setup wants audio. Behind calls the turn is not complete: the model waits."""
-        calls, content = get(get(value, "toolCall"), "functionCalls"), value.get("serverContent")
+        calls, content = member(member(value, "toolCall"), "functionCalls"), value.get("serverContent")
         self._is_speaking = True
         if isinstance(calls, list):
             self._has_called = True
-            self._open_calls += [get(call, "id") for call in calls]
+            self._open_calls += [member(call, "id") for call in calls]
         if isinstance(content, dict):
-            is_waiting, is_last = self._has_called, get(content, "turnComplete") is True
+            is_waiting, is_last = self._has_called, member(content, "turnComplete") is True
             if is_last:
                 self._is_speaking = self._has_called = False
-            if (is_last and is_waiting) or get(get(content, "modelTurn"), "parts") == []:
+            if (is_last and is_waiting) or member(member(content, "modelTurn"), "parts") == []:
                 return
             value = {**value, "serverContent": self._as_speech(content)}
         yield value
         if isinstance(calls, list):
             yield from self._resumption(is_possible=False)
-        elif isinstance(content, dict) and get(content, "turnComplete") is True:
+        elif isinstance(content, dict) and member(content, "turnComplete") is True:
             yield from self._resumption(is_possible=True)
 
     def _as_speech(self, content: Value) -> Value:
         """Texts as the transcript of what is spoken, where only audio is wanted."""
-        modalities = get(get(self._setup, "generationConfig"), "responseModalities")
-        parts = get(get(content, "modelTurn"), "parts")
+        modalities = member(member(self._setup, "generationConfig"), "responseModalities")
+        parts = member(member(content, "modelTurn"), "parts")
         wants_audio = isinstance(modalities, list) and "AUDIO" in modalities
         if not wants_audio or not isinstance(parts, list) or not parts:
             return content
@@ -162,9 +162,9 @@ def opening_of(body: bytes) -> SocketOpening:
     model = setup.get("model")
     if isinstance(model, str) and "/" not in model:
         setup["model"] = f"models/{model}"
-    config = get(setup, "generationConfig")
+    config = member(setup, "generationConfig")
     setup["generationConfig"] = {"responseModalities": ["AUDIO"], **(config if isinstance(config, dict) else {})}
-    if get(setup["generationConfig"], "responseModalities") == ["AUDIO"]:
+    if member(setup["generationConfig"], "responseModalities") == ["AUDIO"]:
         setup.setdefault("outputAudioTranscription", {})
     content = {"turns": members.get("contents"), "turnComplete": True}
     return SocketOpening((({"setup": setup},), ({"clientContent": content},)), "setupComplete")

@@ -12,7 +12,7 @@ from workbench.protocols.gemini_live.declaration import PROTOCOL
 from workbench.protocols.gemini_live.stream import KEYS, LiveStreamDecoder
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.shapes.contents import request as contents
-from workbench.protocols.shapes.contents.nodes import get
+from workbench.protocols.shapes.contents.nodes import member
 from workbench.wire import SseEvent, dumps
 
 _STREAM = "stream"
@@ -40,7 +40,7 @@ def read_response(body: bytes, status: int) -> ModelResponse:
 
 
 def _read(value: JsonValue) -> ModelResponse | None:
-    if not isinstance(value, dict) or not any(get(value, key) is not None for key in KEYS):
+    if not isinstance(value, dict) or not any(member(value, key) is not None for key in KEYS):
         return None
     decoder = LiveStreamDecoder()
     text = dumps(value)

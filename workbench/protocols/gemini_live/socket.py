@@ -23,7 +23,7 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.interruptions import Interruptions
-from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
 Value = dict[str, JsonValue]
@@ -117,8 +117,8 @@ class LiveTurns:
         """Take the setup, contents and results."""
         self._last_at = frame.at or self._last_at
         self._read_members(number, value)
-        setup, content = get(value, "setup"), get(value, "clientContent")
-        given, answered = get(value, "realtimeInput"), get(value, "toolResponse")
+        setup, content = member(value, "setup"), member(value, "clientContent")
+        given, answered = member(value, "realtimeInput"), member(value, "toolResponse")
         if isinstance(setup, dict):
             self._setup = setup
             self._frames.append(number)
@@ -138,9 +138,9 @@ class LiveTurns:
     def _read_members(self, number: int, value: Value) -> None:
         """Compare a message with those that the API defines, and with those that the model takes."""
         for name in ("clientContent", "realtimeInput", "toolResponse"):
-            if get(value, name) is not None:
-                self._messages.read(number, name, get(value, name))
-        model = str(get(self._setup, "model") or "").rpartition("/")[2]
+            if member(value, name) is not None:
+                self._messages.read(number, name, member(value, name))
+        model = str(member(self._setup, "model") or "").rpartition("/")[2]
         for words in self._messages.table.refusals(
             value, model, self._setup, is_later=bool(self._called or self.turns)
         ):
@@ -154,7 +154,7 @@ class LiveTurns:
         self._close_said()
         self._contents += _slices(frame.data, [f"/{key}/turns/{n}" for n in range(count)])
         self._frames.append(number)
-        if get(content, "turnComplete") is not False:
+        if member(content, "turnComplete") is not False:
             self._request(number, frame)
         else:
             self._idle_input = (number, "no clientContent has turnComplete")
@@ -162,7 +162,7 @@ class LiveTurns:
     def _add_results(self, number: int, frame: Frame, answered: Value) -> None:
         """Results are a content of their own; the model continues when it has them all."""
         outer = "tool_response" if b'"tool_response"' in frame.data[:64] else "toolResponse"
-        results = get(answered, "functionResponses")
+        results = member(answered, "functionResponses")
         found = results if isinstance(results, list) else []
         key = key_of(answered, "functionResponses")
         read = [n for n, result in enumerate(found) if _call_id(result) not in self._cancelled]
@@ -190,21 +190,21 @@ class LiveTurns:
 
     def _judge_told(self, number: int, turns: JsonValue) -> None:
         """A result among the words of the user: the model still waits for it."""
-        parts = (part for turn in _chunks(turns) for part in _chunks(get(turn, "parts")))
-        names = {_call_id(get(part, "functionResponse")) for part in parts if get(part, "functionResponse")}
+        parts = (part for turn in _chunks(turns) for part in _chunks(member(turn, "parts")))
+        names = {_call_id(member(part, "functionResponse")) for part in parts if member(part, "functionResponse")}
         for name in sorted(map(str, names & (self._turn.open_calls if self._turn else set()))):
             text = f"the result of call {name!r:.80} is in clientContent; Live reads results in toolResponse"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _add_input(self, number: int, value: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
-        if get(value, "activityEnd") is not None:
+        if member(value, "activityEnd") is not None:
             self._idle_input = None
-        for blob in (value.get("audio"), value.get("video"), *_chunks(get(value, "mediaChunks"))):
+        for blob in (value.get("audio"), value.get("video"), *_chunks(member(value, "mediaChunks"))):
             if isinstance(blob, dict):
                 if self._is_ended_by_client():
                     self._idle_input = (number, "automatic activity detection is off, but no activityEnd follows")
-                kind = str(get(blob, "mimeType") or "")
+                kind = str(member(blob, "mimeType") or "")
                 self._flush_audio(kind)
                 self._heard = (kind, self._heard[1] + _size(blob.get("data")))
                 self._last_sent = number
@@ -217,8 +217,8 @@ class LiveTurns:
 
     def _is_ended_by_client(self) -> bool:
         """The client has to say when the user stops speaking."""
-        detection = get(get(self._setup, "realtimeInputConfig"), "automaticActivityDetection")
-        return get(detection, "disabled") is True
+        detection = member(member(self._setup, "realtimeInputConfig"), "automaticActivityDetection")
+        return member(detection, "disabled") is True
 
     def _flush_audio(self, kind: str = "") -> None:
         """What was heard so far becomes a content: its type and its length."""
@@ -302,9 +302,9 @@ class LiveTurns:
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Read a message of the server: content of the model, or a fact about the session."""
-        content = get(value, "serverContent")
-        is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
-        calls = get(get(value, "toolCall"), "functionCalls")
+        content = member(value, "serverContent")
+        is_said = isinstance(content, dict) and any(member(content, key) is not None for key in _OF_CONTENT)
+        calls = member(member(value, "toolCall"), "functionCalls")
         self._note_heard(number, frame, content, is_answered=is_said or calls is not None)
         if self._turn is None and not is_said and calls is None and not _is_error(value):
             self._is_ready = True
@@ -323,7 +323,7 @@ class LiveTurns:
         self._last_at = frame.at or self._last_at
         if is_answered:
             self._typed = self._heard_words = None
-        elif isinstance(content, dict) and get(content, "inputTranscription") is not None:
+        elif isinstance(content, dict) and member(content, "inputTranscription") is not None:
             self._heard_words = (number, self._last_at)
 
     def _note(self, number: int, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
@@ -332,19 +332,19 @@ class LiveTurns:
                 turn.model_parts.append(part)
                 if "functionCall" in part:
                     self._note_call(turn, part["functionCall"])
-            is_interrupted = get(content, "interrupted") is True
-            if is_interrupted or (get(content, "turnComplete") is True and not turn.is_interrupted):
+            is_interrupted = member(content, "interrupted") is True
+            if is_interrupted or (member(content, "turnComplete") is True and not turn.is_interrupted):
                 seconds = self._last_at - (turn.events[0][1].at or 0.0)
                 self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
             turn.is_interrupted |= is_interrupted
-            if get(content, "turnComplete") is True:
+            if member(content, "turnComplete") is True:
                 turn.is_whole = True
                 self._end_turn()
         for call in calls if isinstance(calls, list) else ():
             self._note_call(turn, call)
-            if get(call, "id") is None or all(part.get("functionCall") != call for part in turn.model_parts):
+            if member(call, "id") is None or all(part.get("functionCall") != call for part in turn.model_parts):
                 turn.model_parts.append({"functionCall": call})
-        cancelled = get(get(value, "toolCallCancellation"), "ids")
+        cancelled = member(member(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
             self._cancel(number, turn, {name for name in cancelled if isinstance(name, str)})
 
@@ -368,7 +368,7 @@ class LiveTurns:
         turn.open_calls -= names
         self._left_open -= names
         self._cancelled |= names
-        turn.model_parts = [part for part in turn.model_parts if get(part.get("functionCall"), "id") not in names]
+        turn.model_parts = [part for part in turn.model_parts if member(part.get("functionCall"), "id") not in names]
         turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
 
     def _close_said(self) -> None:
@@ -393,11 +393,11 @@ def _is_error(value: Value) -> bool:
 
 def _spoken_parts(content: Value) -> Iterator[Value]:
     """Parts of the model's content, and the transcript of its speech; sound is in no later request."""
-    parts = get(get(content, "modelTurn"), "parts")
+    parts = member(member(content, "modelTurn"), "parts")
     for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, dict) and get(part, "inlineData") is None:
+        if isinstance(part, dict) and member(part, "inlineData") is None:
             yield part
-    heard = get(content, "outputTranscription")
+    heard = member(content, "outputTranscription")
     if isinstance(heard, dict) and isinstance(heard.get("text"), str):
         yield {"text": heard["text"]}
 
@@ -416,7 +416,7 @@ def _join_texts(parts: list[Value]) -> list[JsonValue]:
 
 def _call_id(value: JsonValue) -> str | None:
     """The id of a call, or of its result."""
-    found = get(value, "id")
+    found = member(value, "id")
     return None if found is None else str(found)
 
 

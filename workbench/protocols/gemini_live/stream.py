@@ -19,7 +19,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.gemini_live.declaration import PROTOCOL
-from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.protocols.shapes.contents.parts import read_part
 from workbench.protocols.shapes.contents.response import read_usage
 from workbench.protocols.shapes.contents.stream_parts import GrowingPart, StreamedPart, WholeItem, place_part
@@ -84,15 +84,15 @@ class LiveStreamDecoder:
             slug = "stream.framing" if event.terminated else "stream.truncated"
             self._note(slug, f"the data of a message is {error.what}", "", number)
             return
-        if not isinstance(value, dict) or not any(get(value, key) is not None for key in (*KEYS, *BESIDE)):
+        if not isinstance(value, dict) or not any(member(value, key) is not None for key in (*KEYS, *BESIDE)):
             self._odd(value, number)
             return
         self._feed_content(value, number)
         self._feed_calls(value, number)
-        counts = get(value, "usageMetadata")
+        counts = member(value, "usageMetadata")
         if isinstance(counts, dict):
             self._usage.update(counts)
-        cancelled = get(get(value, "toolCallCancellation"), "ids")
+        cancelled = member(member(value, "toolCallCancellation"), "ids")
         self._cancelled += cancelled if isinstance(cancelled, list) else []
         held = {key_of(value, key) for key in ("serverContent", "toolCall", "toolCallCancellation")}
         held |= {key_of(value, "usageMetadata")} if isinstance(counts, dict) else set()
@@ -106,21 +106,21 @@ class LiveStreamDecoder:
         held = {key_of(content, name) for name in ("modelTurn", "outputTranscription")}
         self._keep("serverContent", {k: v for k, v in content.items() if k not in held or not isinstance(v, dict)})
         turn_key = key_of(content, "modelTurn")
-        turn, parts = content.get(turn_key), get(content.get(turn_key), "parts")
-        if isinstance(get(turn, "role"), str):
-            self._role = get(turn, "role")
+        turn, parts = content.get(turn_key), member(content.get(turn_key), "parts")
+        if isinstance(member(turn, "role"), str):
+            self._role = member(turn, "role")
         if isinstance(turn, dict):
             self._has_turn = True
             self._keep("modelTurn", {k: v for k, v in turn.items() if k not in ("parts", "role")})
         for n, part in enumerate(parts if isinstance(parts, list) else ()):
             self._feed_part(part, number, f"/{key}/{turn_key}/parts/{n}", is_first=not n)
         spoken = key_of(content, "outputTranscription")
-        text = get(content.get(spoken), "text")
+        text = member(content.get(spoken), "text")
         if isinstance(content.get(spoken), dict):
             self._keep("outputTranscription", {k: v for k, v in content[spoken].items() if k != "text"})
         if isinstance(text, str):
             self._grow(_SPOKEN, text, number, f"/{key}/{spoken}/text", is_thought=False)
-        is_over = get(content, "turnComplete")
+        is_over = member(content, "turnComplete")
         self._ended = number if is_over is True else self._ended
         self._is_cut = is_over is False
 
@@ -130,29 +130,29 @@ class LiveStreamDecoder:
             self._top[name] = {**self._top.get(name, {}), **members}
 
     def _feed_part(self, part: JsonValue, number: int, origin: str, *, is_first: bool) -> None:
-        text, blob = get(part, "text"), get(part, "inlineData")
+        text, blob = member(part, "text"), member(part, "inlineData")
         if isinstance(text, str) and part.keys() <= {"text", "thought"}:
             if not is_first and self._items:
                 self._end_item()
             self._grow(_CONTENT, text, number, f"{origin}/text", is_thought=part.get("thought") is True)
-        elif isinstance(blob, dict) and str(get(blob, "mimeType")).startswith("audio/"):
+        elif isinstance(blob, dict) and str(member(blob, "mimeType")).startswith("audio/"):
             self._sound.append(number)
             self._sound_bytes += _size(blob.get("data"))
-            self._sound_type = str(get(blob, "mimeType"))
+            self._sound_type = str(member(blob, "mimeType"))
         else:
-            self._called = number if get(part, "functionCall") is not None else self._called
+            self._called = number if member(part, "functionCall") is not None else self._called
             self._add(_CONTENT, WholeItem(part, number, origin))
 
     def _feed_calls(self, value: dict[str, JsonValue], number: int) -> None:
         key = key_of(value, "toolCall")
-        calls = get(value.get(key), "functionCalls")
+        calls = member(value.get(key), "functionCalls")
         if key in value and not isinstance(calls, list):
             self._note("content.shape", f"functionCalls is {type_words(calls)}, not a list", "/toolCall", number)
         if isinstance(value.get(key), dict):
             self._keep("toolCall", {k: v for k, v in value[key].items() if v is not calls})
         for n, call in enumerate(calls if isinstance(calls, list) else ()):
             self._called = number
-            if get(call, "id") is not None and any(item.is_call(call) for _, item in self._items):
+            if member(call, "id") is not None and any(item.is_call(call) for _, item in self._items):
                 continue  # it came in the content of the model already (mastra issue 22969)
             inner = f"/{key}/{key_of(value[key], 'functionCalls')}/{n}"
             self._add(_CALLS, _LiveCall({"functionCall": call}, number, inner))
@@ -246,10 +246,10 @@ class LiveStreamDecoder:
     def _reason(self) -> str | None:
         """Why the model stopped: the server's reason, that it was interrupted, that it waits, that it is over."""
         content = self._top.get("serverContent", {})
-        given = get(content, "turnCompleteReason")
+        given = member(content, "turnCompleteReason")
         if isinstance(given, str):
             return given
-        if get(content, "interrupted") is True:
+        if member(content, "interrupted") is True:
             return "interrupted"
         if self._ended is not None:
             return "turnComplete"
@@ -272,7 +272,7 @@ class LiveStreamDecoder:
 
 def _counts(usage: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """The counts, those of the response under the name that they have over HTTP."""
-    made = get(usage, "responseTokenCount")
+    made = member(usage, "responseTokenCount")
     return usage if made is None else {**usage, "candidatesTokenCount": made}
 
 

@@ -210,7 +210,7 @@ def request_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
 
 
 def _read_request_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
-    return object_of(decoded.request_text)
+    return message_object(decoded.request_text)
 
 
 def response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
@@ -219,12 +219,12 @@ def response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
 
 
 def _read_response_object(decoded: DecodedExchange) -> dict[str, JsonValue]:
-    found, http = object_of(response_message(decoded)), decoded.exchange.response
+    found, http = message_object(response_message(decoded)), decoded.exchange.response
     is_of_http = is_over_http(decoded.exchange) and http is not None and http.status in _SIGN_IN_NEEDED
     return {} if is_of_http and _ENVELOPE not in found else found
 
 
-def object_of(text: bytes) -> dict[str, JsonValue]:
+def message_object(text: bytes) -> dict[str, JsonValue]:
     """The JSON object of a message; an empty one for other bytes."""
     try:
         value = loads(text) if text.strip() else None

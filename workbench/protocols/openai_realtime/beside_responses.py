@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.protocols import SocketFact
 from workbench.protocols.openai_realtime.error_codes import error_of
-from workbench.protocols.openai_realtime.session_members import Value, is_only_written, modalities, object_of
+from workbench.protocols.openai_realtime.session_members import Value, is_only_written, member_object, modalities
 
 _FAILURES = {
     "conversation.item.input_audio_transcription.failed": (
@@ -31,7 +31,7 @@ def failures(number: int, kind: str, value: Value) -> Iterator[SocketFact]:
 
 def is_interrupted(response: Value) -> bool:
     """Speech of the user ended a response."""
-    return object_of(response, "status_details").get("reason") == "turn_detected"
+    return member_object(response, "status_details").get("reason") == "turn_detected"
 
 
 def unheard(number: int, session: Value, settings: Value, response: Value) -> Iterator[SocketFact]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.protocols.openai_realtime.session_members import Value, object_of
+from workbench.protocols.openai_realtime.session_members import Value, member_object
 
 ACTIVE = "conversation_already_has_active_response"
 NOT_ACTIVE = "response_cancel_not_active"
@@ -27,4 +27,4 @@ def code_of(error: Value) -> str:
 def error_of(value: Value) -> Value:
     """The error of an event; some servers send only its text (vLLM)."""
     told = value.get("error")
-    return {"message": told, "code": value.get("code")} if isinstance(told, str) else object_of(value, "error")
+    return {"message": told, "code": value.get("code")} if isinstance(told, str) else member_object(value, "error")

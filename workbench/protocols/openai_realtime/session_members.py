@@ -19,7 +19,7 @@ _PROTOCOL = "openai-realtime"
 _TRANSCRIPTION = "realtime.transcription_session"
 
 
-def object_of(value: Value, key: str) -> Value:
+def member_object(value: Value, key: str) -> Value:
     """The object of a key; empty for anything else."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
@@ -29,7 +29,9 @@ def tool_names(session: Value) -> list[str]:
     """Names of the tools of a session."""
     tools = session.get("tools")
     read = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    named = [tool if "name" in tool else object_of(tool, "function") for tool in read]  # xAI's session has the latter
+    named = [
+        tool if "name" in tool else member_object(tool, "function") for tool in read
+    ]  # xAI's session has the latter
     return [str(tool["name"]) for tool in named if "name" in tool]
 
 
@@ -38,7 +40,7 @@ def waits_for_silence(session: Value) -> bool:
 
     A detection whose type is null is off, too: some servers lose the type when only another member is updated.
     """
-    for holder in (session, object_of(object_of(session, "audio"), "input")):
+    for holder in (session, member_object(member_object(session, "audio"), "input")):
         detection = holder.get("turn_detection", {})
         if detection is None or (isinstance(detection, dict) and detection.get("type", "") is None):
             return False
@@ -47,8 +49,8 @@ def waits_for_silence(session: Value) -> bool:
 
 def responds_by_itself(session: Value) -> bool:
     """The server begins a response when the user stops speaking: a session for speech, with ``create_response``."""
-    holders = (session, object_of(object_of(session, "audio"), "input"))
-    is_off = any(object_of(holder, "turn_detection").get("create_response") is False for holder in holders)
+    holders = (session, member_object(member_object(session, "audio"), "input"))
+    is_off = any(member_object(holder, "turn_detection").get("create_response") is False for holder in holders)
     is_conversation = session.get("type") != "transcription" and session.get("object") != _TRANSCRIPTION
     return is_conversation and not is_off and waits_for_silence(session)
 
@@ -78,7 +80,7 @@ def _parts(item: Value) -> list[JsonValue]:
 
 def input_format(session: Value) -> Value:
     """The format of the user's audio, as far as a session or an update states it."""
-    stated = object_of(object_of(session, "audio"), "input").get("format", session.get("input_audio_format"))
+    stated = member_object(member_object(session, "audio"), "input").get("format", session.get("input_audio_format"))
     return stated if isinstance(stated, dict) else {"type": stated} if stated else {}
 
 

@@ -25,7 +25,7 @@ from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, H
 from workbench.protocols.openai_realtime.event_members import ContentNames
 from workbench.protocols.openai_realtime.session_members import (
     Value,
-    object_of,
+    member_object,
     responds_by_itself,
     settings_of,
     tool_names,
@@ -135,7 +135,7 @@ class RealtimeTurns:
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
-            update = object_of(value, "session")
+            update = member_object(value, "session")
             self._note_late(number, update)
             self._updates.add(number, update, has_audio="input_audio_buffer.append" in self._types)
             self._session = updated_session(self._session, update)
@@ -150,7 +150,7 @@ class RealtimeTurns:
                 self._inputs = [*self._inputs, number][:_MOST_INPUTS]
             self._conversation.insert(item, value.get("previous_item_id"))
         elif kind == "response.create":
-            turn = self._begin(number, frame, object_of(value, "response"))
+            turn = self._begin(number, frame, member_object(value, "response"))
             self._waiting.append(turn)
         elif kind == "input_audio_buffer.append" and not waits_for_silence(self._session):
             self._inputs = [*self._inputs, number][:_MOST_INPUTS]
@@ -241,7 +241,7 @@ class RealtimeTurns:
         self._facts += failures(number, kind, value)
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
-            before, self._session = self._session, object_of(value, "session")
+            before, self._session = self._session, member_object(value, "session")
             declared = self._updates.confirm(self._session) if kind.endswith(".updated") else None
             self._session_frames = [number]
             if declared is not None and tool_names(before) == tool_names(self._session):
@@ -259,7 +259,7 @@ class RealtimeTurns:
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
         """A response begins: the oldest that was requested, or one that nobody requested."""
-        response = object_of(value, "response")
+        response = member_object(value, "response")
         name = str(response.get("id") or number)
         if self._waiting:
             turn = self._waiting.pop(0)
@@ -277,8 +277,8 @@ class RealtimeTurns:
 
     def _add(self, number: int, frame: Frame, kind: str, value: Value) -> None:
         """Add an event to the response that it belongs to."""
-        response = object_of(value, "response")
-        item = object_of(value, "item")
+        response = member_object(value, "response")
+        item = member_object(value, "item")
         named = str(value.get("response_id") or response.get("id") or "")
         turn = self._active.get(named)
         if turn is None and kind.startswith(("conversation.item.", "mcp_")):
@@ -314,7 +314,7 @@ class RealtimeTurns:
 
     def _note_calls(self, value: Value) -> None:
         """Keep the status of each call, as the last event has it."""
-        output = object_of(value, "response").get("output")
+        output = member_object(value, "response").get("output")
         for item in (value.get("item"), *(output if isinstance(output, list) else ())):
             if isinstance(item, dict) and item.get("type") == "function_call":
                 self._calls[str(item.get("call_id"))] = str(item.get("status"))
@@ -328,7 +328,7 @@ class RealtimeTurns:
             if kind == _ENDED_ITEMS[1] and not self._is_apart(value):
                 self._conversation.insert_output(item)
         elif kind == "response.done":
-            output = object_of(value, "response").get("output")
+            output = member_object(value, "response").get("output")
             for n, item in enumerate(output if isinstance(output, list) else ()):
                 self._conversation.fill(number, frame, item, f"/response/output/{n}")
                 if not self._is_apart(value):
@@ -355,7 +355,7 @@ class RealtimeTurns:
 
     def _is_apart(self, value: Value) -> bool:
         """An event is of a response that is not part of the conversation, or of an unknown one."""
-        turn = self._active.get(str(value.get("response_id") or object_of(value, "response").get("id")))
+        turn = self._active.get(str(value.get("response_id") or member_object(value, "response").get("id")))
         return turn is None or turn.is_apart
 
     def _begin(self, number: int, frame: Frame, response: Value, session: Value | None = None) -> _RealtimeTurn:

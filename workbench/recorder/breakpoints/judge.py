@@ -36,7 +36,7 @@ from queue import Empty, SimpleQueue
 
 from workbench import protocols
 from workbench.errors import UsageError, WireError, WorkbenchError
-from workbench.filters import Facts, turns
+from workbench.filters import Facts, turn_numbers
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.breakpoints.ended_first import EndedFirst
@@ -294,7 +294,7 @@ class BreakpointJudge:
     def _facts(self, row: InspectedExchange, kinds: Iterable[Breakpoint], read: Callable[[], Exchange]) -> Facts:
         """Facts of an exchange; the number of its turn, for which all rows are counted, only for filters."""
         is_counted = any(each.is_filter for each in kinds)
-        return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1] if is_counted else None, read)
+        return Facts(row, turn_numbers(self._inspector.rows[: row.index + 1])[-1] if is_counted else None, read)
 
 
 def _is_whole(summary: Summary) -> bool:

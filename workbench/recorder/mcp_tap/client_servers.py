@@ -19,7 +19,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import ServerCopies, ServerFile, server_copies
 from workbench.provenance import escape
-from workbench.recorder.mcp_tap.server_entry import SYNTAXES, entry_at, expand, read_configuration, words_of
+from workbench.recorder.mcp_tap.server_entry import SYNTAXES, command_words, entry_at, expand, read_configuration
 from workbench.wire import urls
 
 COPY_PATH = "{servers}"
@@ -51,7 +51,7 @@ class ConfiguredServer(NamedTuple):
     @property
     def is_stdio(self) -> bool:
         """The client starts it, and talks to it over standard input and output."""
-        return bool(words_of(self.entry))
+        return bool(command_words(self.entry))
 
     @property
     def url_key(self) -> str:

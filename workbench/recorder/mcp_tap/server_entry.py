@@ -69,7 +69,7 @@ def read_command(file: Path, pointer: str, syntax: str, environment: Mapping[str
         UsageError: the file cannot be read, or has no stdio server there.
     """
     entry = entry_at(read_configuration(file), pointer)
-    words = words_of(entry)
+    words = command_words(entry)
     if not words:
         raise UsageError(
             f"there is no command at {pointer}", where=str(file), hint="the configuration may have changed"
@@ -89,7 +89,7 @@ def entry_at(value: JsonValue, pointer: str) -> Mapping[str, JsonValue]:
     return value if isinstance(value, dict) else {}
 
 
-def words_of(entry: Mapping[str, JsonValue]) -> list[str]:
+def command_words(entry: Mapping[str, JsonValue]) -> list[str]:
     """Command and arguments of an entry, as written; empty for a server that is not started but reached at a URL."""
     command, arguments = entry.get("command"), entry.get("args")
     words = command if isinstance(command, list) else [command, *(arguments if isinstance(arguments, list) else [])]

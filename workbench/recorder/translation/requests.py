@@ -20,8 +20,8 @@ from workbench.probes.profiles import (
     Correction,
     choose,
     correct_outgoing,
+    correction_value,
     profile_of_request,
-    value_of,
 )
 from workbench.protocols import DecodedExchange
 from workbench.recorder.translation import other_endpoints
@@ -236,7 +236,7 @@ def _translate(
     assert request is not None
     model = rules.model or upstream.target.model or request.model or ""
     corrections = _corrections(decoded, upstream, rules)
-    parser = value_of(corrections, PARSER) or ""
+    parser = correction_value(corrections, PARSER) or ""
     contract = _contract(upstream, protocol, model)
 
     def is_wanted(part: Reasoning) -> bool:
@@ -325,7 +325,7 @@ def _is_wanted(part: Reasoning, contract: Contract, corrections: Sequence[Correc
     """Reasoning of an earlier response is sent back: as measured, else as the contract says, else always."""
     if part.carrier is Carrier.ENCRYPTED_ITEM and not part.text and part.data is None:
         return False  # nothing but an id that the upstream may have forgotten
-    if replay := value_of(corrections, REASONING):
+    if replay := correction_value(corrections, REASONING):
         return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
@@ -380,7 +380,7 @@ def _accepted_value(contract: Contract, pointer: str) -> JsonValue:
 def _is_replay_required(contract: Contract, corrections: Sequence[Correction]) -> bool:
     """A client of the upstream's own protocol has to send reasoning back: as measured, or as the contract says."""
     is_bound = contract.reasoning.scope is not Scope.NEVER or contract.check_for(_PAIRED) is not None
-    return is_bound or value_of(corrections, REASONING) is not None
+    return is_bound or correction_value(corrections, REASONING) is not None
 
 
 def _with_needed_params(outgoing: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:

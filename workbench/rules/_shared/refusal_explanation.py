@@ -23,7 +23,7 @@ from workbench.contracts import (
     find_place,
     match_by_kind,
     named_ids,
-    plain,
+    plain_text,
 )
 from workbench.errors import WireError
 from workbench.ir import ApiError
@@ -201,12 +201,12 @@ def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
     """True if these findings explain the refusal: one has the text of the response, or the response gives no reason."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
-    plain_text = plain(text).plain.strip()
-    is_known = any(f.check is not None and plain_text in plain(f.check.template).plain for f in errors)
+    error_text = plain_text(text).plain.strip()
+    is_known = any(f.check is not None and error_text in plain_text(f.check.template).plain for f in errors)
     return (
         is_known
         or any(quote(text.strip()) in f.evidence for f in errors)
-        or (bool(errors) and len(plain_text) < contracts.TELLING)
+        or (bool(errors) and len(error_text) < contracts.TELLING)
     )
 
 
@@ -226,7 +226,7 @@ def _is_passed_on(case: RuleContext) -> bool:
 
 def _predicting(findings: Iterable[Finding], error: ApiError) -> list[Finding]:
     """Findings whose check says just this."""
-    text = plain(error.message)
+    text = plain_text(error.message)
     found = []
     for finding in findings:
         hit = Template(finding.check.template).find(text) if finding.check and finding.check.template else None

@@ -128,10 +128,10 @@ class Costs:
 def costs_of(inspector: Inspector, prices: Prices) -> Costs:
     """Cost of a session. Inspects all of it. Raises SessionFormatError if an exchange cannot be read."""
     inspector.run()
-    return Costs(tuple(turns(inspector, prices)))
+    return Costs(tuple(turn_costs(inspector, prices)))
 
 
-def turns(inspector: Inspector, prices: Prices) -> Iterator[TurnCost]:
+def turn_costs(inspector: Inspector, prices: Prices) -> Iterator[TurnCost]:
     """Every turn of what is inspected. Raises SessionFormatError where an exchange cannot be read."""
     for row in list(inspector.rows):
         if row.conversation is None:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import form_of, object_of
+from workbench.protocols.mcp import form_of, message_object
 from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.http import head_of, url_of
 from workbench.rules.tool_hop.rules import AUTH, INFO, WARNING, make
-from workbench.rules.tool_hop.tokens import REFUSALS, Issuer, fault_of_redirect, fault_of_resource, words_of
+from workbench.rules.tool_hop.tokens import REFUSALS, Issuer, fault_of_redirect, fault_of_resource, refusal_words
 from workbench.wire import urls
 
 _DECLINED = "access_denied"
@@ -35,7 +35,7 @@ def of_authorization(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Findi
     is_refused = "error" in answer or (response is not None and response.status >= 400)
     faults = [*_faults_of(form, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, words_of(answer), WARNING if is_refused else INFO)
+        yield make(decoded, AUTH, REQUEST, "", text, refusal_words(answer), WARNING if is_refused else INFO)
     if is_refused and not faults and response is not None:
         yield _of_refused(decoded, issuer, form, answer, response.status)
 
@@ -45,7 +45,7 @@ def _answer_of(decoded: DecodedExchange) -> Mapping[str, JsonValue]:
     response = decoded.exchange.response
     location = (response.headers.get("location") or "") if response else ""
     found: Mapping[str, JsonValue] = {**form_of(urls.split_url(location).query.encode())}
-    return found or object_of(decoded.response_text)
+    return found or message_object(decoded.response_text)
 
 
 def _faults_of(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _faults_of(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
 def _of_refused(
     decoded: DecodedExchange, issuer: Issuer, form: Mapping[str, str], answer: Mapping[str, JsonValue], status: int
 ) -> Finding:
-    error, server_words, evidence = str(answer.get("error", "")), words_of(answer), quote(head_of(decoded))
+    error, server_words, evidence = str(answer.get("error", "")), refusal_words(answer), quote(head_of(decoded))
     if error == _DECLINED:
         return make(
             decoded, AUTH, RESPONSE, "", f"the user, or the server, declines: {quote(server_words)}", evidence, INFO

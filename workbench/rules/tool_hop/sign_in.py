@@ -11,7 +11,15 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import AUTHORIZATION, REGISTRATION, SIGN_INS, TOKEN, form_of, object_of, request_object
+from workbench.protocols.mcp import (
+    AUTHORIZATION,
+    REGISTRATION,
+    SIGN_INS,
+    TOKEN,
+    form_of,
+    message_object,
+    request_object,
+)
 from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.authorization import of_authorization
 from workbench.rules.tool_hop.http import head_of, url_of
@@ -66,7 +74,7 @@ class SignIns:
 
     def _take(self, decoded: DecodedExchange, method: str, host: str, issuer: Issuer) -> None:
         """Remember what an exchange says of the server that signs in."""
-        body = object_of(decoded.response_text)
+        body = message_object(decoded.response_text)
         if method == TOKEN:
             issuer = issuer.after_token(form_of(decoded.request_text), decoded.index)
         elif method == REGISTRATION:
@@ -112,7 +120,7 @@ def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterato
             text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
             yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
         return
-    body = object_of(decoded.response_text)
+    body = message_object(decoded.response_text)
     if not body:
         text = "the metadata for signing in is not a JSON object"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))

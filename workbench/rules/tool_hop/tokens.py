@@ -13,7 +13,7 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import form_of, object_of, request_object
+from workbench.protocols.mcp import form_of, message_object, request_object
 from workbench.rules._shared.wording import quote
 from workbench.rules.tool_hop.http import head_of
 from workbench.rules.tool_hop.rules import AUTH, INFO, WARNING, make
@@ -87,7 +87,7 @@ class Issuer(NamedTuple):
 
 def of_registration(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on the registration of a client."""
-    request_body, response_body = request_object(decoded), object_of(decoded.response_text)
+    request_body, response_body = request_object(decoded), message_object(decoded.response_text)
     response = decoded.exchange.response
     uris = request_body.get("redirect_uris")
     for number, uri in enumerate(uris if isinstance(uris, list) else ()):
@@ -108,7 +108,7 @@ def _of_refused_registration(
     response_body: Mapping[str, JsonValue],
     status: int,
 ) -> Finding:
-    error_text, excerpt = words_of(response_body), quote(head_of(decoded))
+    error_text, excerpt = refusal_words(response_body), quote(head_of(decoded))
     if status in _NO_ENDPOINT:
         is_guess = bool(issuer.metadata) and not issuer.metadata.get("registration_endpoint")
         text = (
@@ -160,11 +160,11 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     """Findings on a request for a token."""
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
-    form, response_body = form_of(decoded.request_text), object_of(decoded.response_text)
+    form, response_body = form_of(decoded.request_text), message_object(decoded.response_text)
     is_refused = response is not None and (response.status >= 400 or "error" in response_body)
     faults = [*_faults_of_grant(form, issuer), *_faults_of_client(form, request, issuer)]
     for text in faults:
-        yield make(decoded, AUTH, REQUEST, "", text, words_of(response_body), WARNING if is_refused else INFO)
+        yield make(decoded, AUTH, REQUEST, "", text, refusal_words(response_body), WARNING if is_refused else INFO)
     if response is not None and response.status < 400 and "error" in response_body:
         yield make(decoded, AUTH, RESPONSE, "/error", "an error has status 200: clients treat it as a token")
     elif is_refused and not faults:
@@ -248,7 +248,11 @@ def _of_refused(
     request: HttpRequest,
     response_body: Mapping[str, JsonValue],
 ) -> Finding:
-    error, error_text, excerpt = str(response_body.get("error", "")), words_of(response_body), quote(head_of(decoded))
+    error, error_text, excerpt = (
+        str(response_body.get("error", "")),
+        refusal_words(response_body),
+        quote(head_of(decoded)),
+    )
     grants = issuer.metadata.get("grant_types_supported")
     if not isinstance(response_body.get("error"), str):
         text = 'the refusal does not have the form {"error": …}: clients cannot read why they got no token'
@@ -283,6 +287,6 @@ def _of_granted(decoded: DecodedExchange, response_body: Mapping[str, JsonValue]
         yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in response_body else "", text)
 
 
-def words_of(response_body: Mapping[str, JsonValue]) -> str:
+def refusal_words(response_body: Mapping[str, JsonValue]) -> str:
     """The words of a refusal; empty if it has none."""
     return ": ".join(str(response_body[name]) for name in ("error", "error_description") if response_body.get(name))

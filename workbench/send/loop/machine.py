@@ -301,7 +301,7 @@ class ConversationLoop:
     def _end(self) -> LoopEnd:
         answer, request = self.decoded_exchange.response, self.decoded_exchange.request
         text = "\n".join(_texts(answer.choices[0])) if answer and answer.choices else ""
-        found = formats.find(text, request.tools if request else ()) if not self.parser else ()
+        found = formats.find_calls(text, request.tools if request else ()) if not self.parser else ()
         if found:
             what = f"the model wrote a call to {found[0].name!r} as text ({found[0].format})"
             return LoopEnd(EndReason.TEXT_CALL, what, found[0].format)

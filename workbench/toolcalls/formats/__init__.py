@@ -32,7 +32,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from workbench.toolcalls.formats._find import find, is_marked, stray_markers
+    from workbench.toolcalls.formats._find import find_calls, is_marked, stray_markers
 else:
     __getattr__ = lazy(__name__)
 
@@ -43,7 +43,7 @@ __all__ = [
     "TextFormat",
     "TextParser",
     "every",
-    "find",
+    "find_calls",
     "formats",
     "get",
     "is_marked",

@@ -57,7 +57,7 @@ _MAX_HEADER = 400
 _INTRO = 200  # characters before a call that are searched for the announcement of an example
 
 
-def find(
+def find_calls(
     text: str,
     tools: Sequence[ToolDef] = (),
     formats: Iterable[str] | None = None,
@@ -396,5 +396,5 @@ def is_marked(text: str) -> bool:
     """True for a call in a known format, a lone control marker, or a reasoning section."""
     if _SECTION.search(text):
         return True
-    calls = find(text, is_thought_shown=True)
+    calls = find_calls(text, is_thought_shown=True)
     return bool(calls or stray_markers(text, calls))

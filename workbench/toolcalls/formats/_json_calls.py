@@ -12,7 +12,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.toolcalls.json_text import JsonTracker, json_spans, parse_arguments, plain
+from workbench.toolcalls.json_text import JsonTracker, json_spans, parse_arguments, plain_arguments
 from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
@@ -86,7 +86,7 @@ def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: boo
         found = parse_arguments(value[key])  # as the chat protocol has them: text
         problems = (*found.problems, IN_STRING) if value[key] else found.problems
         return JsonCall(name, found.value, raw, id_, problems, key)
-    found = plain(value[key])
+    found = plain_arguments(value[key])
     return JsonCall(name, found.value, raw, id_, found.problems, key)
 
 
@@ -242,7 +242,7 @@ def _whole_call(value: JsonValue, text: str, pointer: str) -> JsonCall | None:
     if call or not isinstance(value, Mapping) or not set(value) <= STEP or "action_input" not in value:
         return call
     name = value.get("action")
-    found = plain(value["action_input"])
+    found = plain_arguments(value["action_input"])
     raw = _member(text, pointer, "action_input", value)
     return JsonCall(name, found.value, raw, None, found.problems, "action_input") if isinstance(name, str) else None
 

@@ -6,7 +6,7 @@ from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._schema import NeedsChild, validate
 from workbench.toolcalls.schemas.walk import MAPS
 
-__all__ = ["UndecidableSchema", "fits_schema", "plain"]
+__all__ = ["UndecidableSchema", "fits_schema", "standard_schema"]
 
 
 class UndecidableSchema(Exception):
@@ -25,7 +25,7 @@ def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> 
     if isinstance(root, dict) and isinstance(schema, dict):
         schema = {**{k: root[k] for k in ("$defs", "definitions", "$schema") if k in root}, **schema}
     try:
-        faults, problem = validate(value, plain(schema))
+        faults, problem = validate(value, standard_schema(schema))
     except NeedsChild as error:
         raise UndecidableSchema("matching the pattern may take too long") from error
     if problem:
@@ -33,18 +33,20 @@ def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> 
     return not faults
 
 
-def plain(schema: JsonValue) -> JsonValue:
+def standard_schema(schema: JsonValue) -> JsonValue:
     """Replace ``nullable: true`` by standard JSON Schema: the schema, or null."""
     if isinstance(schema, list):
-        return [plain(inner_value) for inner_value in schema]
+        return [standard_schema(inner_value) for inner_value in schema]
     if not isinstance(schema, dict):
         return schema
     result: dict[str, JsonValue] = {}
     for key, inner_value in schema.items():
         if key in MAPS and isinstance(inner_value, dict):
-            result[key] = {name: plain(inner) for name, inner in inner_value.items()}
+            result[key] = {name: standard_schema(inner) for name, inner in inner_value.items()}
         else:
-            result[key] = inner_value if key in ("enum", "const", "default", "required") else plain(inner_value)
+            result[key] = (
+                inner_value if key in ("enum", "const", "default", "required") else standard_schema(inner_value)
+            )
     if result.pop("nullable", None) is True:
         return {"anyOf": [result, {"type": "null"}]}
     return result

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from workbench import regex
 from workbench.chain import Closure
-from workbench.contracts import Finding, Judgement, Template, Verdict, plain
+from workbench.contracts import Finding, Judgement, Template, Verdict, plain_text
 from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse
@@ -87,7 +87,7 @@ def target_failure(status: int, response: ModelResponse | None, expected: Failur
     error = response.error if response else None
     message = error.message if error else ""
     template = expected.words if expected else ""
-    words = template if template and Template(template).find(plain(message)) else without_values(message)
+    words = template if template and Template(template).find(plain_text(message)) else without_values(message)
     verdict = UNREADABLE if expected and expected.verdict == UNREADABLE else REFUSES
     rule = expected.rule if expected and expected.verdict == REFUSES else ""
     return Failure(verdict, rule, status, (error and error.type) or "", str((error and error.code) or ""), words)

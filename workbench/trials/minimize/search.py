@@ -222,7 +222,7 @@ class MinimizeSearch:
             return
         self.stage = "removing messages"
         yield from self._remove_far_messages()
-        yield from self._remove_units(units.turns)
+        yield from self._remove_units(units.user_turns)
         yield from self._remove_units(units.rounds)
         self.stage = "removing tools and parameters"
         yield from self._remove_other_tools()

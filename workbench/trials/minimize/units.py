@@ -79,7 +79,7 @@ FREE = frozenset(
 """Members with free content: arguments, results, schemas."""
 
 
-def turns(body: JudgedBody) -> list[Unit]:
+def user_turns(body: JudgedBody) -> list[Unit]:
     """A user message with everything up to the next one."""
     return _removals(body, _turns(body))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import from_bytes, visible
-from workbench.tui.models.wire import BodySearch, body_of
+from workbench.tui.models.wire import BodySearch, shown_body
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, line
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def search_exchange(decoded: DecodedExchange, wanted: str) -> ExchangeMatches | 
     if not found[side]:
         return None
     first = found[side][0]
-    excerpt = _excerpt(body_of(decoded, side), first)
+    excerpt = _excerpt(shown_body(decoded, side), first)
     return ExchangeMatches(decoded.index, len(found[REQUEST]), len(found[RESPONSE]), side, first[0], excerpt)
 
 
 def _spans(decoded: DecodedExchange, side: str, wanted: str) -> list[tuple[int, int]]:
     search = BodySearch(wanted)
-    for _ in search.run(body_of(decoded, side), decoded if side == RESPONSE else None):
+    for _ in search.run(shown_body(decoded, side), decoded if side == RESPONSE else None):
         pass
     return search.spans
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.wire import Body, Frame, HttpRequest, HttpResponse
 
 
-def body_of(decoded: DecodedExchange, side: str) -> bytes:
+def shown_body(decoded: DecodedExchange, side: str) -> bytes:
     """The content-decoded bytes of a side; the raw bytes if they cannot be decoded; WebSocket frames one per line."""
     if decoded.exchange.frames:
         return b"\n".join(frame.data for frame in _frames(decoded, side))
@@ -50,7 +50,7 @@ def ways(decoded: DecodedExchange, side: str, *, is_whole: bool = False) -> tupl
     """Views of a side, in the order in which the key switches them; ``is_whole``: opaque strings are not folded."""
     from workbench.tui.models.escaped_lines import EscapedLines, Hex
 
-    body = body_of(decoded, side)
+    body = shown_body(decoded, side)
     json = is_json(body)
     forms = (
         WireView("laid out", partial(LaidOut, is_json=json, is_whole=is_whole)),

@@ -279,14 +279,14 @@ def _about(decoded: DecodedExchange, call: LadderCall, findings: Sequence[Findin
 def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:
     """Tool calls that the model wrote as text, in its texts and its reasoning."""
     from workbench.ir import NodeRef, Reasoning, Text
-    from workbench.toolcalls.formats import find
+    from workbench.toolcalls.formats import find_calls
 
     named = {tool.name: tool for tool in declared}
     for side in (REQUEST, RESPONSE):
         for m, message in enumerate(decoded.messages(side)):
             for p, part in enumerate(message.parts if message.role == "assistant" else ()):
                 text = part.text if isinstance(part, Text | Reasoning) else None
-                for found in find(text, declared) if text else ():
+                for found in find_calls(text, declared) if text else ():
                     ref, tool = NodeRef(side, m, p), named.get(found.name)
                     in_reasoning = isinstance(part, Reasoning) or found.is_nested
                     yield LadderCall(side, ref, found.name, found.id, None, tool, found, in_reasoning)

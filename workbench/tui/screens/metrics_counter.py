@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from workbench.library import SessionMetrics, files, gather
-from workbench.rules import Costs, CountKey, Counts, Prices, TurnCost, count_exchanges, load_prices, turns
+from workbench.rules import Costs, CountKey, Counts, Prices, TurnCost, count_exchanges, load_prices, turn_costs
 from workbench.tui.dispatch import is_open
 from workbench.tui.service import InspectedRows, JobAnswer, guard, in_words
 from workbench.views import progress_bar
@@ -59,7 +59,7 @@ class Tally:
 
     def _all(self, inspector: Inspector) -> Iterator[object]:
         yield from inspector.steps()
-        for turn in turns(inspector, self._listed):
+        for turn in turn_costs(inspector, self._listed):
             self.turns.append(turn)
             yield turn
         for pair in count_exchanges(inspector, Costs(tuple(self.turns))):

@@ -163,9 +163,9 @@ class SendScreen(Screen[bool]):
         node, target, protocol, stream, off = self.node, self.target, self.protocol, self.stream, self.off
 
         def job(inspector: Inspector) -> JobAnswer:
-            from workbench.tui.preflight import look
+            from workbench.tui.preflight import preview_request
 
-            prepared = look(inspector, node, target, protocol, stream, off)
+            prepared = preview_request(inspector, node, target, protocol, stream, off)
             return JobAnswer(lambda: self._take_preview(number, prepared))
 
         self._entitle()
@@ -263,13 +263,13 @@ class SendScreen(Screen[bool]):
 
     def action_stream(self) -> None:
         """Switch streaming on or off."""
-        from workbench.probes.profiles import STREAMING, value_of
+        from workbench.probes.profiles import STREAMING, correction_value
 
         decided = self.shown.choice.decided if self.shown else ()
         request = self.shown.trial.decoded.request if self.shown else None
         if request is None:
             self.notify("the request is unreadable; it is sent unchanged", severity="warning", markup=False)
-        elif not request.stream and request.tools and value_of(decided, STREAMING):
+        elif not request.stream and request.tools and correction_value(decided, STREAMING):
             self.notify(f"correction {STREAMING} disables streaming · space: switch off this correction", markup=False)
         else:
             self.stream = not request.stream

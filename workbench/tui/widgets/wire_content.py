@@ -74,7 +74,7 @@ class WireContent:
         if self.opened is None:
             return b""
         received = self.view.received
-        return wire.body_of(self.opened.decoded, self.side) if received is None else received
+        return wire.shown_body(self.opened.decoded, self.side) if received is None else received
 
     @property
     def view(self) -> wire.WireView:

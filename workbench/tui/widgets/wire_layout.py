@@ -38,7 +38,7 @@ class WireLayout:
         pane, rows, exchange_view = self.pane, self.pane.rows, self.pane.opened
         if exchange_view is None or not pane.bytes.is_done:
             return
-        body = wire.body_of(exchange_view.decoded, pane.side)
+        body = wire.shown_body(exchange_view.decoded, pane.side)
         if rows and rows.body == body:
             return
         cursor, is_at_end = pane.cursor, pane.cursor == pane.count() - 1

@@ -26,7 +26,7 @@ def key_of(value: Mapping[str, JsonValue], key: str) -> str:
     return key if key in value or snake(key) not in value else snake(key)
 
 
-def get(value: JsonValue, key: str) -> JsonValue:
+def member(value: JsonValue, key: str) -> JsonValue:
     """The value of a key in either spelling; None where there is none, or where ``value`` is no object."""
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 

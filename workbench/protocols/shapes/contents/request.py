@@ -22,7 +22,7 @@ from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, read_messages, string_or_none
 from workbench.protocols.known_messages import KnownMessages
-from workbench.protocols.shapes.contents.nodes import ContentNode, as_list, get, key_of, snake
+from workbench.protocols.shapes.contents.nodes import ContentNode, as_list, key_of, member, snake
 from workbench.protocols.shapes.contents.parts import read_content, read_parts
 from workbench.wire import type_words
 
@@ -192,7 +192,7 @@ def choice_pointer(inner: Mapping[str, JsonValue], at: str) -> str:
 
 
 def _tool_choice(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> ToolChoice | None:
-    config = get(get(inner, "toolConfig"), "functionCallingConfig")
+    config = member(member(inner, "toolConfig"), "functionCallingConfig")
     if config is None:
         return None
     mode, name = choice_of(config)
@@ -209,7 +209,7 @@ def choice_of(config: JsonValue) -> tuple[str, str | None]:
     """
     mode = config.get("mode", "AUTO") if isinstance(config, dict) else None
     found = _MODES.get(mode.upper(), "other") if isinstance(mode, str) else "other"
-    names = get(config, "allowedFunctionNames")
+    names = member(config, "allowedFunctionNames")
     if found != "any" or not names:
         return found, None
     if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str):
@@ -233,11 +233,11 @@ def thinking_of(inner: Mapping[str, JsonValue]) -> str | None:
 
     A level alone says how much, and not that thoughts are wanted (docstring of ``ThinkingConfig``).
     """
-    config = get(get(inner, "generationConfig"), "thinkingConfig")
-    budget = get(config, "thinkingBudget")
+    config = member(member(inner, "generationConfig"), "thinkingConfig")
+    budget = member(config, "thinkingBudget")
     if type(budget) is int:
         return "off" if budget == 0 else "adaptive" if budget < 0 else "on"
-    return "on" if get(config, "includeThoughts") is True else None
+    return "on" if member(config, "includeThoughts") is True else None
 
 
 def _params(body: Mapping[str, JsonValue], inner: Mapping[str, JsonValue], at: str) -> Mapping[str, JsonValue]:

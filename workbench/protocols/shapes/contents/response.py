@@ -12,7 +12,7 @@ from typing import Any
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
 from workbench.protocols.common.reading import Notes, string_or_none, whole_number
-from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.protocols.shapes.contents.parts import read_answer
 from workbench.protocols.shapes.contents.request import PROTOCOL, unwrap
 from workbench.wire import type_words
@@ -77,11 +77,11 @@ def describe(value: JsonValue, messages: Iterable[Message]) -> dict[str, Any]:
         rest = outer | {ENVELOPE: rest} if rest else outer
     return {
         "protocol": PROTOCOL,
-        "id": string_or_none(get(inner, "responseId")),
-        "model": string_or_none(get(inner, "modelVersion")),
+        "id": string_or_none(member(inner, "responseId")),
+        "model": string_or_none(member(inner, "modelVersion")),
         "finish_reason": reason,
         "stop": stop_of(inner, messages),
-        "usage": read_usage(get(inner, "usageMetadata")),
+        "usage": read_usage(member(inner, "usageMetadata")),
         "params": rest or NOTHING,
     }
 
@@ -90,11 +90,11 @@ def reason_of(inner: JsonValue) -> tuple[str | None, str]:
     """(why the answer ended, where that is): the first candidate's reason, or why the prompt was blocked."""
     candidates = inner.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict) else {}
-    reason = string_or_none(get(first, "finishReason"))
+    reason = string_or_none(member(first, "finishReason"))
     if reason is not None:
         return reason, f"/candidates/0/{key_of(first, 'finishReason')}"
     feedback = key_of(inner, "promptFeedback")
-    blocked = string_or_none(get(inner.get(feedback), "blockReason"))
+    blocked = string_or_none(member(inner.get(feedback), "blockReason"))
     return blocked, "" if blocked is None else f"/{feedback}/{key_of(inner[feedback], 'blockReason')}"
 
 
@@ -132,13 +132,13 @@ def read_usage(value: JsonValue) -> Usage | None:
 
 
 def _count(value: JsonValue, key: str) -> int | None:
-    return whole_number(get(value, key))
+    return whole_number(member(value, key))
 
 
 def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Every key without a field in the IR, also of the candidates."""
-    ir_keys = {key_of(inner, key) for key in ("responseId", "modelVersion") if isinstance(get(inner, key), str)}
-    ir_keys |= {key_of(inner, key) for key in ("usageMetadata",) if isinstance(get(inner, key), dict)}
+    ir_keys = {key_of(inner, key) for key in ("responseId", "modelVersion") if isinstance(member(inner, key), str)}
+    ir_keys |= {key_of(inner, key) for key in ("usageMetadata",) if isinstance(member(inner, key), dict)}
     rest = {k: v for k, v in inner.items() if k not in ir_keys and k != "candidates" and not (k == "error" and v)}
     candidates = inner.get("candidates")
     if isinstance(candidates, list):
@@ -158,6 +158,6 @@ def candidate_rest(candidate: JsonValue) -> JsonValue:
     if not isinstance(candidate, dict):
         return {}
     own = {"content", "index"}
-    if isinstance(get(candidate, "finishReason"), str):
+    if isinstance(member(candidate, "finishReason"), str):
         own.add(key_of(candidate, "finishReason"))
     return {k: v for k, v in candidate.items() if k not in own}

@@ -14,7 +14,7 @@ from workbench.errors import WireError
 from workbench.ir import MILD, Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import string_or_none
-from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.protocols.shapes.contents.request import unwrap
 from workbench.protocols.shapes.contents.response import ENVELOPE, KEYS, describe, error_in
 from workbench.protocols.shapes.contents.stream_parts import Candidate, StreamedPart
@@ -115,12 +115,12 @@ class ContentsStreamDecoder:
 
     def _feed_top(self, inner: dict[str, JsonValue], number: int) -> None:
         """Collect the keys next to the candidates. The last value of most keys counts."""
-        counts = get(inner, "usageMetadata")
+        counts = member(inner, "usageMetadata")
         ir_keys = ("candidates", "error", key_of(inner, "usageMetadata")) if isinstance(counts, dict) else _IR_KEYS
         if isinstance(counts, dict):
             self._usage.update(counts)
         self._top.update((k, v) for k, v in inner.items() if k not in ir_keys)
-        if isinstance(get(get(inner, "promptFeedback"), "blockReason"), str):
+        if isinstance(member(member(inner, "promptFeedback"), "blockReason"), str):
             self._blocked.append(number)
 
     def _feed_candidate(self, value: JsonValue, position: int, number: int, origin: str) -> None:
@@ -140,7 +140,7 @@ class ContentsStreamDecoder:
         if candidate.finish_events and type(content) is dict and _says_something(content):
             what = "content after a finishReason: clients that stop reading there lose the rest"
             self._note_in(index, f"stream.finish-reason{MILD}", what, "", number)
-        if get(value, "finishReason") is not None:
+        if member(value, "finishReason") is not None:
             candidate.finish_events.append(number)
         if type(content) is dict:
             self._feed_content(candidate, content, number, f"{origin}/content")
@@ -231,4 +231,4 @@ _IR_KEYS = ("candidates", "error")
 
 def _is_about(value: dict[str, JsonValue]) -> bool:
     """A chunk that says something of the answer, although it has neither candidates nor counts."""
-    return any(string_or_none(get(value, key)) for key in ("responseId", "modelVersion", "traceId"))
+    return any(string_or_none(member(value, key)) for key in ("responseId", "modelVersion", "traceId"))

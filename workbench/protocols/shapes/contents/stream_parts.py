@@ -33,7 +33,7 @@ from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.protocols.common.pieces import DAMAGE, Pieces
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.shapes.contents.nodes import get, key_of
+from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.protocols.shapes.contents.parts import read_part
 from workbench.wire import dumps, loads
 
@@ -83,15 +83,15 @@ def assemble(value: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue,
 
 def _take(root: dict[str, JsonValue], places: dict[str, _GrowingValue], entry: JsonValue) -> bool:
     """Put one piece into its place; False where it has none."""
-    path = get(entry, "jsonPath")
-    key = next((key for key in _VALUES if get(entry, key) is not None), None)
+    path = member(entry, "jsonPath")
+    key = next((key for key in _VALUES if member(entry, key) is not None), None)
     if not isinstance(path, str) or key is None:
         return False
     place = places.get(path) or _open(root, path)
     if place is None:
         return False
     places[path] = place
-    value = get(entry, key)
+    value = member(entry, key)
     if key == "stringValue" and isinstance(value, str):
         if not place.is_open:
             place.pieces.clear()
@@ -100,7 +100,7 @@ def _take(root: dict[str, JsonValue], places: dict[str, _GrowingValue], entry: J
     else:
         place.pieces.clear()
         place.holder[place.step] = None if key == "nullValue" else value
-    place.is_open = get(entry, "willContinue") is True
+    place.is_open = member(entry, "willContinue") is True
     return True
 
 
@@ -252,7 +252,7 @@ class StreamedFunctionCall(StreamedPart):
     def add(self, part: Mapping[str, JsonValue], event: int, origin: str) -> None:
         """Take the next part of it."""
         self.chunks.append((part, event, origin))
-        self.is_open = get(get(part, "functionCall"), "willContinue") is True
+        self.is_open = member(member(part, "functionCall"), "willContinue") is True
 
     @property
     def is_over(self) -> bool:  # type: ignore[override]
@@ -267,11 +267,11 @@ class StreamedFunctionCall(StreamedPart):
         call: dict[str, JsonValue] = {}
         entries: list[JsonValue] = []
         for part, _, _ in self.chunks:
-            inner = get(part, "functionCall")
+            inner = member(part, "functionCall")
             whole_part = {**part, **whole_part}
             own = {key_of(inner, key) for key in _STREAMED}
             call = {**{k: v for k, v in inner.items() if k not in own}, **call}
-            partial = get(inner, "partialArgs")
+            partial = member(inner, "partialArgs")
             entries += partial if isinstance(partial, list) else []
         args, strays = assemble(call.get("args"), entries)
         call["args"] = args
@@ -290,7 +290,7 @@ class StreamedFunctionCall(StreamedPart):
         return ()
 
     def proofs(self) -> tuple[str, ...]:
-        signatures = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
+        signatures = (member(part, "thoughtSignature") for part, _, _ in self.chunks)
         return tuple(dict.fromkeys(b for b in signatures if isinstance(b, str) and b))
 
     def copy(self) -> StreamedFunctionCall:
@@ -352,12 +352,12 @@ class Candidate:
 
     def _feed_call(self, part: Mapping[str, JsonValue], event: int, origin: str) -> bool:
         """Take a part of a streamed call; False for anything else."""
-        call = get(part, "functionCall")
+        call = member(part, "functionCall")
         if type(call) is not dict:
             return False
         last = self.items[-1] if self.items else None
-        is_named = get(call, "name") is not None
-        streams = bool(get(call, "partialArgs")) or get(call, "willContinue") is True
+        is_named = member(call, "name") is not None
+        streams = bool(member(call, "partialArgs")) or member(call, "willContinue") is True
         if isinstance(last, StreamedFunctionCall) and not is_named:
             if not last.is_open and streams:
                 at = f"/parts/{len(self.items) - 1}"

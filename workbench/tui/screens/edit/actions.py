@@ -113,10 +113,10 @@ class EditActions:
 
         def do(study: EditStudy) -> None:
             def job(inspector: Inspector) -> JobAnswer:
-                from workbench.tui.repair_offers import look
+                from workbench.tui.repair_offers import offered_repairs
 
                 found = study.told.findings
-                offered = [o for f in found for o in look(inspector, f, study.request, study.told.contract)]
+                offered = [o for f in found for o in offered_repairs(inspector, f, study.request, study.told.contract)]
                 return JobAnswer(partial(self._show_repairs, study, offered))
 
             if not study.told.findings:

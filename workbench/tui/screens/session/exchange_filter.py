@@ -143,12 +143,12 @@ class SessionFilter:
             self.screen.refresh_lists()
 
     def _facts_to_decide(self, rows: Sequence[InspectedExchange]) -> list[Facts]:
-        from workbench.filters import Facts, turns
+        from workbench.filters import Facts, turn_numbers
 
         self._decided = {n: decision for n, decision in self._decided.items() if n < len(rows)}
         notebook = self.screen.notes
         facts = []
-        for row, turn in zip(rows, turns(rows), strict=True):
+        for row, turn in zip(rows, turn_numbers(rows), strict=True):
             known = self._decided.get(row.index)
             if known is None or known[0] is not row:
                 notes = notebook.of(row.summary.id)

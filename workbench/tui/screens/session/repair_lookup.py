@@ -100,9 +100,9 @@ class RepairLookup:
         def job(inspector: Inspector) -> JobAnswer:
             if self._wanted != finding:
                 return JobAnswer(lambda: None)
-            from workbench.tui.repair_offers import look
+            from workbench.tui.repair_offers import offered_repairs
 
-            found = look(inspector, finding)
+            found = offered_repairs(inspector, finding)
             return JobAnswer(lambda: self._take_repairs(finding, found, known))
 
         return job

@@ -225,9 +225,9 @@ class WhatIfScreen(Screen[None]):
         variant, target = outcome.variant, outcome.target
 
         def job(inspector: Inspector) -> JobAnswer:
-            from workbench.tui.preflight import look
+            from workbench.tui.preflight import preview_request
 
-            sent = look(inspector, edit, target, variant.protocol, variant.stream)
+            sent = preview_request(inspector, edit, target, variant.protocol, variant.stream)
             return JobAnswer(lambda: self._open(edit, sent, branch))
 
         report = partial(self.notify, severity="error", markup=False)
