@@ -112,7 +112,7 @@ SCREENS = {
     "tools": Screen(LOST, ("T",)),
     "arguments": Screen("openai-arguments-twice", ("A",)),
     "passages": Screen("anthropic-cancelled-call", ("R",)),
-    "story": Screen("anthropic-long-session", ("S",), "█ model"),
+    "story": Screen("anthropic-long-session", ("S",), "Timeline by"),
     "export": Screen("anthropic-compaction-orphan", ("x",)),
     "breaks": Screen(LOST, ("P",)),
     "lab": Screen("anthropic-long-session", ("L", "~does the model", "r"), "pass"),
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--ascii", action="store_true")
     parser.add_argument("--plain", action="store_true", help="as with NO_COLOR")
     parser.add_argument("--svg", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.plain:
         os.environ["NO_COLOR"] = "1"

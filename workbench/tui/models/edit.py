@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.edits import Element, ElementAction, ElementKind
-from workbench.safetext import cells, clip, from_bytes
+from workbench.safetext import clip, from_bytes
+from workbench.tui.models.headline import title_with_promise
 from workbench.tui.models.matrix import said_of
 from workbench.tui.models.tabs import Panes
 from workbench.tui.models.tools import DialectRow
@@ -152,19 +153,10 @@ def headline(number: int, node: BranchNode, study: EditStudy | None, notice: Spa
         number: number of the exchange, from one.
         said: the notice.
     """
-    first = line(Span(f" Edit of request {number}  ", "strong"), *where(node))
-    used = sum(cells(span.text) for span in first)
-    if used + len(PROMISE) + 3 <= width:
-        first = (*first, Span(f"{PROMISE} ", "ok", used - width))
-    return [first, verdict_line(study), *([line(notice)] if notice.text else [])]
-
-
-def where(node: BranchNode) -> Line:
-    """Name of the node in the tree of branches."""
-    if node.parent is None:
-        return line(Span("as recorded", "strong"), Span(" · an edit creates a branch", "muted"))
     named = f"{clip(node.name, 30)} · " if node.name else ""
-    return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
+    what = f"branch · {named}{node.title}" if node.parent is not None else "as recorded · an edit creates a branch"
+    first = title_with_promise(f"Edit of request {number}  {what}", (PROMISE, ""), "ok", width)
+    return [first, verdict_line(study), *([line(notice)] if notice.text else [])]
 
 
 def verdict_line(study: EditStudy | None) -> Line:

@@ -92,7 +92,7 @@ def summary(prepared: PreparedRequest) -> Line:
     loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
     corrected = corrected_words(prepared.choice.decided)
     response = "streamed" if going.is_stream else "not streamed"
-    edits = count(len(prepared.edits), "change") + " from the recording" if prepared.edits else ""
+    edits = f"{count(len(prepared.edits), 'byte range')} changed" if prepared.edits else ""
     text = " · ".join(f for f in (edits, corrected, going.protocol, going.model, response) if f)
     return line(
         Span(f"{sign} {prepared.trial.contract.label} {judgement.verdict.value}", style),
