@@ -27,6 +27,9 @@ CLIENTS_KEY = "client's API key not stored"
 _APART = 2
 """Columns between a title and the promise beside it."""
 
+_WRAPPED = 10
+"""Columns that a line in two rows leaves empty at the end of the first, at most."""
+
 RECENT = 64
 """Number of newest exchanges whose notes are searched for the key of a recorder."""
 
@@ -77,14 +80,15 @@ def fitting(promises: Sequence[str], room: int) -> str:
 def title_with_promise(title: str, promises: Sequence[str], style: str, width: int) -> Line:
     """Title with a promise at the right edge, in the longest form that fits beside it.
 
-    Where none fits, the shortest one follows a title of at most two rows.
+    Where none fits, one follows the title, within two rows.
     """
     named = Span(f" {title}", "strong")
     promise = fitting(promises, width - cells(named.text) - _APART)
-    if cells(named.text) + _APART + cells(promise) + 1 <= width:
+    if cells(named.text) + (_APART + cells(promise) + 1 if promise else 0) <= width:
         return line(named, Span(f"{promise} ", style, cells(named.text) - width))
-    room = 2 * (width - 1) - _APART - cells(promise) - 1
-    return line(Span(f" {clip(title, room)}", "strong"), Span(f"  {promise}", style))
+    room = 2 * width - _WRAPPED - _APART
+    promise = fitting(promises, room - cells(title))
+    return line(Span(f" {clip(title, room - cells(promise))}", "strong"), Span(f"  {promise}", style))
 
 
 def _cells(of: Line) -> int:
