@@ -77,6 +77,7 @@ ORDINALS = (
     "fifty-first",
     "fifty-second",
     "fifty-third",
+    "fifty-fourth",
 )
 
 
