@@ -106,11 +106,14 @@ _FRAME: Mapping[str, _CheckedColumn] = {"direction": _TEXT, "opcode": _TEXT, "da
 SUMMARY = ", ".join(_SUMMARY)
 _EXCHANGE: Mapping[str, _CheckedColumn] = {**_SUMMARY, **_MORE}
 EXCHANGE = f"SELECT {', '.join(_EXCHANGE)} FROM exchange WHERE seq = ?"
-SIDE = (
-    f"SELECT {', '.join(f'side.{name}' for name in _SIDE)}, body.size, body.pieces "
-    "FROM side LEFT JOIN body ON body.id = side.body WHERE side.exchange = ? AND side.side = ?"
-)
+EXCHANGES = f"SELECT seq, {', '.join(_EXCHANGE)} FROM exchange WHERE seq >= ? ORDER BY seq"
+"""All exchanges from one on, each with its number before it."""
+_OF_SIDE = f"{', '.join(f'side.{name}' for name in _SIDE)}, body.size, body.pieces"
+_SIDES = "FROM side LEFT JOIN body ON body.id = side.body WHERE"
+SIDE = f"SELECT {_OF_SIDE} {_SIDES} side.exchange = ? AND side.side = ?"
 """A side, with the size and the pieces of its body."""
+SIDES = f"SELECT side.exchange, side.side, {_OF_SIDE} {_SIDES} side.exchange >= ? ORDER BY side.exchange, side.side"
+"""The sides of all exchanges from one on, each with its key before it."""
 FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq LIMIT -1 OFFSET ?"
 """Messages of an exchange behind the first ones."""
 

@@ -17,6 +17,7 @@ from workbench.wire.exchange import Chunk, Exchange, Frame, HttpRequest, HttpRes
 from workbench.wire.session import Session, opening, pieces, rows, values, writers
 from workbench.wire.session.pieces import PieceRuns
 from workbench.wire.session.rows import Row
+from workbench.wire.session.rows_ahead import RowsAhead
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
 CACHED_PIECES = 4 * 1024 * 1024
@@ -44,6 +45,10 @@ _OPEN_ROWS = f"""
 """All that a summary of an open exchange is made of, and the number of its last message."""
 
 
+_PIECE = "SELECT size, data, digest FROM piece WHERE id = ?"
+_PIECES = "SELECT id, size, data, digest FROM piece WHERE id >= ? ORDER BY id"
+
+
 class SqliteSession:
     """A recording, read lazily: the list from its index, a body from its pieces. Thread-safe.
 
@@ -65,6 +70,9 @@ class SqliteSession:
         self._cached = 0
         self._runs = PieceRuns(CACHED_PIECES)
         self._heads: dict[int, rows.HeadRow] = {}
+        self._exchanges = RowsAhead(rows.EXCHANGE, rows.EXCHANGES)
+        self._sides = RowsAhead(rows.SIDE, rows.SIDES)
+        self._stored_pieces = RowsAhead(_PIECE, _PIECES)
         self._arrived: dict[int, _BodyGrowth] = {}
         self._frames_so_far: dict[int, list[Frame]] = {}
         self._has_frames: bool | None = None
@@ -257,7 +265,7 @@ class SqliteSession:
     def _read(self, index: int) -> Exchange:
         seq = self._seqs[index]
         try:
-            stored = self._db.execute(rows.EXCHANGE, (seq,)).fetchone()
+            stored = self._stored(self._exchanges, seq)
             if stored is None:
                 return _damaged_row(seq, "the row cannot be read")
             row, client, meta = rows.exchange(stored)
@@ -295,8 +303,14 @@ class SqliteSession:
             damage=tuple(damaged),
         )
 
+    def _stored(self, table: RowsAhead, number: int, *rest: str) -> Row | None:
+        """A row of a table, which is read with those behind it if nobody writes the file."""
+        read = table.find if self._file.is_shared else table.row
+        row: Row | None = read(self._db, number, *rest)
+        return row
+
     def _side(self, seq: int, side: str, row: Row) -> HttpRequest | HttpResponse | None:
-        found = self._db.execute(rows.SIDE, (seq, side)).fetchone()
+        found = self._stored(self._sides, seq, side)
         if not found:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
                 raise SessionFormatError("the row is not in the file")
@@ -386,7 +400,7 @@ class SqliteSession:
         if piece_id in self._pieces:
             self._pieces.move_to_end(piece_id)
             return self._pieces[piece_id]
-        row = self._db.execute("SELECT size, data, digest FROM piece WHERE id = ?", (piece_id,)).fetchone()
+        row = self._stored(self._stored_pieces, piece_id)
         if row is None:
             raise SessionFormatError(f"piece {piece_id} is not in the file")
         plain = pieces.expand(values.raw(row[1]), values.count(row[0]))
