@@ -13,6 +13,7 @@ import reprlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 _OPTIONS = {"frozen", "slots", "eq", "kw_only"}
@@ -44,10 +45,8 @@ else:
         kind = type(it)
         if kind not in _waiting:
             return dataclasses.replace(it, **changes)
-        for name in field_names(kind):
-            if name not in changes:
-                changes[name] = getattr(it, name)
-        return kind(**changes)
+        names, read = _fields_to_copy(kind)
+        return kind(**{**dict(zip(names, read(it), strict=True)), **changes})
 
 
 @cache
@@ -57,6 +56,13 @@ def field_names(cls: type) -> tuple[str, ...]:
     if fields is None:
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
     return tuple(name for name, field in fields.items() if field.init)
+
+
+@cache
+def _fields_to_copy(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """Names of the fields that are arguments of a dataclass, and a function that reads them of an instance."""
+    names = field_names(cls)
+    return names, attrgetter(*names) if len(names) > 1 else lambda it: tuple([getattr(it, name) for name in names])
 
 
 def _defer(cls: type, options: dict[str, bool]) -> type:

@@ -49,6 +49,12 @@ _COMMON = 9
 _SOON = 8 * 1024
 """Bytes that are searched for each text by itself, before a pattern of all is compiled: most commands end sooner."""
 
+_FEW = 4
+"""Number of texts that are each looked for sooner than a pattern of all is."""
+
+_MOST_ABSENT = 64
+"""Sets of absent bytes for which it is kept which texts are possible."""
+
 
 _LETTERS = 4
 """Length of the stretches of a text by which the texts in it are found: few texts share one of this length."""
@@ -102,6 +108,8 @@ class AnyOf:
 
     def __init__(self, texts: Iterable[bytes]) -> None:
         self._texts = tuple(dict.fromkeys(texts))
+        self._bytes = sorted({byte for text in self._texts for byte in text})
+        self._possible: dict[bytes, Sequence[bytes]] = {}
         self._left = _SOON
 
     def is_in(self, whole: bytes) -> bool:
@@ -109,8 +117,19 @@ class AnyOf:
         if self._left > 0:
             self._left -= len(whole)
             return any(map(whole.__contains__, self._texts))
+        possible = self._texts_without(bytes([byte for byte in self._bytes if byte not in whole]))
+        if len(possible) <= _FEW:
+            return any(map(whole.__contains__, possible))
         rare, common = self._patterns
         return rare.search(whole) is not None or any(map(whole.__contains__, common))
+
+    def _texts_without(self, absent: bytes) -> Sequence[bytes]:
+        """The texts that have none of some bytes."""
+        if absent not in self._possible:
+            if len(self._possible) >= _MOST_ABSENT:
+                self._possible.clear()
+            self._possible[absent] = [text for text in self._texts if not any(map(text.__contains__, absent))]
+        return self._possible[absent]
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[bytes], Sequence[bytes]]:

@@ -7,6 +7,7 @@ from base64 import b64encode
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from workbench.regex import AnyOf
 from workbench.wire.secrets.search import REACH, find, join_overlapping, search
 
 INNER = "password=hunter2-Xy9!"
@@ -24,6 +25,14 @@ WORDS = st.sampled_from((*NAMES, *SIGNS, *VALUES, " ", "\n", "&", ";", '"', "\\"
 def test_nothing_is_left_out(text: str) -> None:
     raw = text.encode()
     assert find(raw) == join_overlapping(one for one in search(raw) if one.kind != REACH)
+
+
+@given(st.lists(st.sampled_from((*NAMES, "tok", "en", "=", " ", "0a1b")), max_size=5).map("".join))
+def test_looking_for_several_texts_at_once_finds_what_looking_for_each_does(whole: str) -> None:
+    texts, raw = [name.encode() for name in (*NAMES, "=")], whole.encode()
+    found = AnyOf(texts)
+    found.is_in(bytes(8 * 1024))  # from then on by a pattern, or by the texts whose bytes are there
+    assert found.is_in(raw) is any(text in raw for text in texts)
 
 
 def test_the_verifier_of_a_sign_in_is_found_in_json_as_in_a_form() -> None:

@@ -72,16 +72,17 @@ class _EarlierTexts:
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on both bodies; each credential where the conversation shows it first."""
-    last = next((case.peek(index) for index in case.earlier.exchanges[-1:]), None)
-    known = _EarlierTexts(last)
-    for side in (REQUEST, RESPONSE):
-        found: dict[str, _CredentialPlace] = {}
-        for place in _places(case, side, last):
+    last, exchange = case.peek(case.earlier.exchanges[-1]) if case.earlier.exchanges else None, case.decoded.exchange
+    for side, http in ((REQUEST, exchange.request), (RESPONSE, exchange.response)):
+        places = list(_places(case, side, last))
+        if not places and not (http and http.redactions):
+            continue
+        known, found = _EarlierTexts(last, case.decoded if side == RESPONSE else None), dict[str, _CredentialPlace]()
+        for place in places:
             if place.value.encode("utf-8", "replace") not in known:
                 found.setdefault(place.value, place)
         yield from (_secret_finding(case, side, place) for place in islice(found.values(), MOST))
         yield from islice(_check_marked(case.decoded, case, side, known, found), MOST)
-        known = _EarlierTexts(last, case.decoded)
 
 
 def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_CredentialPlace]:
