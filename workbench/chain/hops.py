@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange, alike, ends_alike, likeness_of
@@ -24,6 +25,9 @@ ALIKE = 0.5
 """Share of the longer request's content that both have to contain."""
 
 Peek = Callable[[int], DecodedExchange | None]
+
+
+_hop_of = attrgetter("hop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,18 @@ class Hops:
         self, decoded: DecodedExchange, summaries: Sequence[Summary] = (), peek: Peek = lambda _: None
     ) -> None:
         self._decoded, self._summaries, self._peek = decoded, summaries, peek
+        around = summaries[max(0, decoded.index - WITHIN) : decoded.index + WITHIN + 1]
+        self._around = around if len(set(map(_hop_of, around))) > 1 else ()
 
     @property
     def hop(self) -> str:
         """Name of the hop of this exchange; empty string if it has none."""
         return self._decoded.exchange.hop
+
+    @property
+    def is_alone(self) -> bool:
+        """Neither a place nearer to the client nor one nearer to the model was recorded around it."""
+        return not self._around
 
     @cached_property
     def outer(self) -> DecodedExchange | None:
@@ -71,12 +82,11 @@ class Hops:
 
     def _best(self, is_there: Callable[[Summary, Summary], bool]) -> DecodedExchange | None:
         index = self._decoded.index
-        if index >= len(self._summaries) or not self._decoded.request:
+        if not self._around or index >= len(self._summaries) or not self._decoded.request:
             return None
         mine = self._summaries[index]
-        around = self._summaries[max(0, index - WITHIN) : index + WITHIN + 1]
-        elsewhere = [row for row in around if row.hop != mine.hop]
-        known = {row.id: row for row in around} if elsewhere else {}
+        elsewhere = [row for row in self._around if row.hop != mine.hop]
+        known = {row.id: row for row in self._around}
         rows = [row for row in elsewhere if not _is_of_another(mine, row, known) and is_there(mine, row)]
         found = list(self._alike(mine, rows)) if rows else []
         best = max(found, key=lambda seen: seen.rank, default=None)

@@ -17,9 +17,10 @@ RULES = (DROPPED, ALTERED, RESHAPED)
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Against the same turn one place nearer to the client, and nearer to the model."""
-    outer, inner = case.hops.outer, case.hops.inner
-    if outer is None and inner is None:
+    hops = case.hops
+    if hops.is_alone or (hops.outer is None and hops.inner is None):
         return
+    outer, inner = hops.outer, hops.inner
     from workbench.rules._shared import hop_damage  # and all of the comparison: few sessions have two hops
 
     if outer is not None and not is_meant(case.decoded, outer):

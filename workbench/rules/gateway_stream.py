@@ -50,9 +50,10 @@ class Arrivals(NamedTuple):
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Against the place nearer to the model; else by the times of this place alone."""
-    answer, inner = case.decoded.answer, case.hops.inner
+    answer = case.decoded.answer
     if answer is None or not answer.is_stream or len(case.decoded.events) < 2:
         return
+    inner = None if case.hops.is_alone else case.hops.inner
     if inner is None or inner.answer is None or not inner.answer.is_stream:
         yield from _alone(case)
     elif inner.answer.error is None and answer.error is None and not is_meant(case.decoded, inner):

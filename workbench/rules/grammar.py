@@ -81,6 +81,8 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
 def _without_doubles(findings: list[Finding]) -> list[Finding]:
     """The findings without notes of decoders on places where a fact of the contract reports the same rule."""
     stated = {(f.rule, f.pointer) for f in findings if f.side == REQUEST and f.source}
+    if not stated:
+        return findings
     return [f for f in findings if not (_is_note(f) and (f.rule, f.pointer) in stated)]
 
 

@@ -81,13 +81,15 @@ def review(case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
     if explanation.is_absent and explanation.chosen and case.response and case.response.error:
         yield _absent_fault(case, explanation.chosen, case.response.error)
         return
+    if witness and case.accepted is not None:
+        return  # a contradiction is beside the finding already
     is_about_it = is_about_the_request(explanation.refusal, case.status)
     if not (witness or is_about_it) or not _is_witness(case):
         return
     judgement = judge(findings, case.contract)
     refused = judgement.finding if judgement.verdict is Verdict.REFUSES else None
     if witness:
-        if refused and refused.check and case.accepted is None:
+        if refused and refused.check:
             yield _wrong_refusal(case, refused, refused.check)
     elif case.request is not None:
         yield from _wrong_text(case, explanation, refused)

@@ -14,7 +14,7 @@ in between, a call was answered late, a duty ended), everything is checked again
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import wraps
 from itertools import islice
 from math import inf
@@ -61,14 +61,13 @@ def of_messages(check: Check) -> Check:
     @wraps(check)
     def look_at_recent(case: RuleContext) -> Iterable[Finding]:
         found = check(case.chain.get("recent", case))  # as ``recent``
-        return found if case.carried is None else _mark_repeated(found)
+        return found if case.carried is None else [*map(_mark_repeated, found)]
 
     return look_at_recent
 
 
-def _mark_repeated(findings: Iterable[Finding]) -> Iterator[Finding]:
-    for finding in findings:
-        yield replace(finding, order=_REPEATED) if finding.side == REQUEST else finding
+def _mark_repeated(finding: Finding) -> Finding:
+    return replace(finding, order=_REPEATED) if finding.side == REQUEST else finding
 
 
 def in_order(case: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
@@ -331,7 +330,7 @@ def _outcome(case: RuleContext) -> Hashable:
     if exchange.state is State.OPEN or _is_refused(case):
         return None
     hops = case.hops
-    if hops.hop or hops.outer or hops.inner:
+    if hops.hop or not (hops.is_alone or (hops.outer is None and hops.inner is None)):
         return None
     witness = accepted_by(case.decoded) if case.is_recorded else ""
     if witness and accepted is None:

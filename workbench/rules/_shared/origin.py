@@ -87,12 +87,13 @@ class Origins:
         found = tuple(findings)
         changed = _GatewayChanges.on_the_way(found)
         traced = tuple(self._trace_one(case, lane, finding, changed) for finding in found)
+        hop, index = case.decoded.exchange.hop, case.decoded.index
         for message in case.response.messages if case.response else ():
             for _, call in message.tool_calls():
-                key, index = (case.hops.hop, call.id or ""), case.decoded.index
+                key = hop, call.id or ""
                 if index not in self._calls.get(key, ()):
                     self.journal.put(self._calls, key, (*self._calls.get(key, ()), index))
-        return tuple(self._join(case, traced)) if case.hops.hop else traced
+        return tuple(self._join(case, traced)) if hop else traced
 
     def _join(self, case: RuleContext, findings: Sequence[Finding]) -> Iterator[Finding]:
         """A fault that an adapter passed on has one cause at both of its places, whatever is said around it."""
@@ -123,7 +124,7 @@ class Origins:
         origin = finding.origin or self._elsewhere(case, finding, subject, changed) or _here(case, finding)
         origin = origin or self._begun_anew(case, finding)
         began = origin or FaultOrigin(
-            finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.hops.hop
+            finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.decoded.exchange.hop
         )
         if (lane, subject) not in self._first:
             self.journal.put(self._first, (lane, subject), began)
@@ -141,11 +142,12 @@ class Origins:
         part = _part_of(case, finding) if finding.side == REQUEST and finding.rule.startswith("closure.") else None
         if not isinstance(part, ToolResultIR) or not part.tool_call_id:
             return None
-        call_exchanges = [n for n in self._calls.get((case.hops.hop, part.tool_call_id), ()) if n < finding.exchange]
+        hop = case.decoded.exchange.hop
+        call_exchanges = [n for n in self._calls.get((hop, part.tool_call_id), ()) if n < finding.exchange]
         if not call_exchanges or (len(call_exchanges) > 1 and not looks_unique(part.tool_call_id)):
             return None
         words = f"exchange {call_exchanges[-1] + 1} made the call; the history was compacted here and lost it"
-        return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
+        return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.decoded.exchange.hop)
 
     def _elsewhere(
         self, case: RuleContext, finding: Finding, subject: _Subject, changed: _GatewayChanges
@@ -162,7 +164,7 @@ class Origins:
             return None
         if changed.touches(finding):
             words = f"exchange {other.index + 1}, recorded at {hop}, does not have this fault"
-            return FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
+            return FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.decoded.exchange.hop)
         is_same = other.protocol == case.decoded.protocol
         pointer = finding.pointer if is_same else ""
         words = f"it was received like this from hop {hop}: nothing between the two hops changed it"
@@ -252,7 +254,7 @@ def _here(case: RuleContext, finding: Finding) -> FaultOrigin | None:
         ),
         "",
     )
-    return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop) if words else None
+    return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.decoded.exchange.hop) if words else None
 
 
 def _part_of(case: RuleContext, finding: Finding) -> Part | None:

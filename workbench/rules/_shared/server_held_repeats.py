@@ -26,8 +26,10 @@ def held_steps(case: RuleContext) -> list[PastCall]:
     Every step is at the place of the newest result, since the others are in no request of their own.
     """
     request = case.request
+    if request is None or not request.previous_id:
+        return []
     newest = next((ref for ref, _ in _results(case.decoded)), None)
-    if request is None or not request.previous_id or newest is None or not _is_repeated(case):
+    if newest is None or not _is_repeated(case):
         return []
     chain = [each for each in map(case.peek, case.earlier.exchanges[-MOST:]) if each is not None]
     found: list[PastCall] = []
