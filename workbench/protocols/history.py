@@ -129,9 +129,9 @@ class RepeatedMessage(Message):
         kind: MessageKind | None = None,
     ) -> None:
         super().__init__(role, parts, extra, pointer)
-        object.__setattr__(self, "facts", {} if facts is None else facts)
-        object.__setattr__(self, "kind", kind or message_kind(role, parts))
-        object.__setattr__(self, "text", text)
+        _put_facts(self, {} if facts is None else facts)
+        _put_kind(self, kind or message_kind(role, parts))
+        _put_text(self, text)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
@@ -142,6 +142,9 @@ class RepeatedMessage(Message):
 
     def __repr__(self) -> str:
         return repr(Message(self.role, self.parts, self.extra, self.pointer))
+
+
+_put_facts, _put_kind, _put_text = (vars(RepeatedMessage)[name].__set__ for name in ("facts", "kind", "text"))
 
 
 def text_of(message: Message) -> bytes | None:

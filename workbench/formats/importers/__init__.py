@@ -202,16 +202,15 @@ def _open_first(
 
 def reads_other_files(session: Session) -> bool:
     """True if a part of the session may be in files beside the one that was opened."""
-    title = getattr(session, "format", "")
-    own = map(sys.modules.get, _modules())  # what read it is loaded
-    importers = [*filter(None, own), *plugins.third_party(__name__).values()]
-    return any([title == each.TITLE and hasattr(each, "read_with") for each in importers])
+    return _may_read_others(getattr(session, "format", ""))
 
 
 @cache
-def _modules() -> tuple[str, ...]:
-    """Names of the modules of the built-in importers."""
-    return tuple(f"{__name__}.{name}" for name in plugins.built_in(__name__))
+def _may_read_others(title: str) -> bool:
+    """An importer of this title reads other files; what read a session of it is loaded."""
+    own = (sys.modules.get(f"{__name__}.{name}") for name in plugins.built_in(__name__))
+    importers = [*filter(None, own), *plugins.third_party(__name__).values()]
+    return any([title == each.TITLE and hasattr(each, "read_with") for each in importers])
 
 
 def inside(data: bytes, name: str) -> Session:

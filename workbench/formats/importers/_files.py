@@ -106,11 +106,11 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
         return _unpacked_source("standard input", "standard input", _all_of(stdin))
     file = Path(path)
     try:
-        mode = file.stat().st_mode
+        mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             return _unpacked_source(path, file.name, _read_pipe(file, mode, path))
-        with file.open("rb") as stream:
-            head = stream.read(HEAD)
+        with file.open("rb", buffering=0) as stream:
+            head = _read_head(stream)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoSuchFile(path) from error
     except (OSError, ValueError) as error:
@@ -121,6 +121,14 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
         return _unpacked_source(path, file.name, _read(file, path))
     whole = head if len(head) < HEAD else None
     return InputSource(path, file.name, _text_head(head, path), path=file, content=whole)
+
+
+def _read_head(stream: FileIO) -> bytes:
+    """The first bytes of a file; fewer than ``HEAD`` only at its end."""
+    head = stream.read(HEAD)
+    while len(head) < HEAD and (more := stream.read(HEAD - len(head))):
+        head += more
+    return head
 
 
 def _read_pipe(file: Path, mode: int, label: str) -> bytes:

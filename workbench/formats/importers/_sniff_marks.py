@@ -81,6 +81,13 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "vllm_log": (b"Received request", b"Generated response", b"GenerateReqInput"),
     "workbench_session": (b"SQLite format 3\0", b'"workbench'),
 }
+_MARKS_OF_JSON: Mapping[str, tuple[bytes, ...]] = {
+    "har": (b'"log"',),
+    "inspect_log": (b'"eval"',),
+    "store_csv": (b'"columns"', b'"meta"', b'"tables"'),
+    "workbench_session": (b'"workbench',),
+}
+"""The same of files that begin with a bracket, for importers of several formats."""
 _NOT_JSON = frozenset(("event_stream", "httprr", "mitmproxy", "otlp_protobuf", "parquet"))
 """Importers of formats that begin with no bracket."""
 _BEGINNING = regex.compile(rb"\s*[\[{]")
@@ -103,7 +110,8 @@ def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
 
 def may_claim(name: str, head: bytes) -> bool:
     """One importer may claim a file with this head."""
-    head, marks = _without_escapes(head), _marks_of(name)
+    head = _without_escapes(head)
+    marks = _marks_of(name, bool(_BEGINNING.match(head)))
     return marks is None or any(map(head.__contains__, (*marks.texts, *(b'"%s"' % key for key in marks.keys))))
 
 
@@ -132,7 +140,7 @@ class _Importers(NamedTuple):
 def _importers_of(names: tuple[str, ...], is_json: bool) -> _Importers:
     """Those of the importers that are asked about a file; fewer if it begins with a bracket."""
     asked = tuple(name for name in names if not (is_json and name in _NOT_JSON))
-    known = {name: marks for name in asked if (marks := _marks_of(name)) is not None}
+    known = {name: marks for name in asked if (marks := _marks_of(name, is_json)) is not None}
     by_key: defaultdict[bytes, set[str]] = defaultdict(set)
     for name, marks in known.items():
         for key in marks.keys:
@@ -154,8 +162,9 @@ class _Marks(NamedTuple):
 
 
 @cache
-def _marks_of(name: str) -> _Marks | None:
-    marks = _MARKS.get(name)
+def _marks_of(name: str, is_json: bool) -> _Marks | None:
+    marks = _MARKS_OF_JSON.get(name) if is_json else None
+    marks = marks or _MARKS.get(name)
     if marks is None:
         return None
     keys = [mark for mark in marks if _WHOLE_KEY.fullmatch(mark)]

@@ -159,6 +159,7 @@ class RuleContext:
             found = messages.history.ask(test, terms)
             if not found or found[-1] < start:
                 return ()
+            return [(n, messages[n]) for n in found[bisect_left(found, start) : bisect_left(found, len(messages))]]
         return where(messages, test, *terms, start=start)
 
     def numbers(self, test: Callable[..., object], *terms: object) -> Sequence[int]:
