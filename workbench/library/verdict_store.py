@@ -52,7 +52,6 @@ BUCKETS, MOST_OF_BUCKET = 64, 1024 * 1024
 _HEADER = b"workbench verdicts 1\n"
 _KEY, _CHECK, _LENGTH = 32, 16, 4
 _PIECE = 1024 * 1024
-_SQLITE = b"SQLite format 3\0"
 _SECRETS = "secret."
 """Beginning of the rules whose findings are never kept."""
 
@@ -181,14 +180,11 @@ def _read_content(path: str) -> _Content | None:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode) or is_written(Path(path)):
             return None
-        digest, piece = hashlib.blake2b(), os.read(handle, _PIECE)
-        if (not piece or piece.startswith(_SQLITE)) and is_written(Path(path)):
-            return None
-        while piece:
+        digest = hashlib.blake2b()
+        while piece := os.read(handle, _PIECE):
             digest.update(piece)
-            piece = os.read(handle, _PIECE)
     finally:
         os.close(handle)
     return _Content(digest.digest(), cache_files.identity_of(status))

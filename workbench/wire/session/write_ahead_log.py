@@ -8,7 +8,8 @@ from pathlib import Path
 
 def state(path: Path) -> os.stat_result | None:
     """State of the side file of a session; None if there is none, or it is empty. Raises OSError."""
-    path = path.resolve()  # SQLite puts it next to the file that a link points to
+    if path.is_symlink():
+        path = path.resolve()  # SQLite puts it next to the file that a link points to
     try:
         found = path.with_name(f"{path.name}-wal").stat()
     except FileNotFoundError:
