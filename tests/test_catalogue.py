@@ -78,6 +78,7 @@ ORDINALS = (
     "fifty-second",
     "fifty-third",
     "fifty-fourth",
+    "fifty-fifth",
 )
 
 

@@ -58,7 +58,7 @@ _NAMES = {
         "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings enum-typed "
         "formats ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text "
         "max-tools max-unions name-pattern no-booleans no-empty-properties no-tuples no-typed-unions nullable "
-        "parameters-required ref-alone refs refused-keywords root root-object root-refused tool-types "
+        "parameters-required ref-alone ref-conflicts refs refused-keywords root root-object root-refused tool-types "
         "tools-with-history type-lists typed unique-names valid"
     ),
     "shapes": "ignored refused-keys refused-types refused-values required-keys",

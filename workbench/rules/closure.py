@@ -343,6 +343,8 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
                     source=open_call.source,
                     refusal=open_call.refusal,
                 )
+        if expected_role is None:
+            finding = as_warning(finding)  # a consequence: the missing id is the fault
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 

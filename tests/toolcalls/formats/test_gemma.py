@@ -36,6 +36,7 @@ CASES: list[found.Case] = [
     ("unclosed", READ.removesuffix(CLOSE), [(*OK, "unclosed")]),
     ("unclosed, another", READ.removesuffix(CLOSE) + READ, [(*OK, "unclosed"), OK]),
     ("cut in a string", READ[: READ.index("/a") + 1], [("read", None, "unclosed", NO_JSON)]),
+    ("tokens of Gemini", "<ctrl42>call:read{a:1}<ctrl43><ctrl44>", [("read", {"a": 1})]),
     ("cut in the name", f"{OPEN}call:re", [(None, None, DAMAGED)]),
     ("a brace is missing", f"{OPEN}call:read{{path:{E}/a{E}{CLOSE}", [("read", None, NO_JSON)]),
     ("a text token is missing", f"{OPEN}call:read{{path:{E}/a}}{CLOSE}", [("read", None, "unclosed", NO_JSON)]),

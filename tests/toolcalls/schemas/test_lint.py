@@ -30,6 +30,12 @@ CASES = [
     ("required", {"all_required": True}, {**OBJECT, "required": ["b"]}, [("", "strict"), ("", "strict")]),
     ("no references", {"refs": "none"}, {"$ref": "#/$defs/a", "$defs": {"a": {}}}, [("/$ref", "ref")]),
     ("recursion", {"refs": "no-recursion"}, {"$ref": "#"}, [("/$ref", "ref")]),
+    (
+        "a keyword that the target has too",
+        {"ref_conflicts": True},
+        {"$ref": "#/$defs/a", "description": "x", "title": "t", "$defs": {"a": {"description": "y", "title": "t"}}},
+        [("/description", "ref")],
+    ),
     ("recursion taken", {}, {"$ref": "#"}, []),
     ("nowhere", {}, {"$ref": "http://a.example/x"}, [("/$ref", "ref")]),
     ("properties", {"max_properties": 1}, {"properties": {"a": {}, "b": {}}}, [("", "size")]),

@@ -1,6 +1,7 @@
 """Gemma: ``<start_function_call>call:NAME{key:<escape>text<escape>,n:3}<end_function_call>``.
 
-FunctionGemma writes these tokens; Gemma 4 writes the same with ``<|tool_call>``, ``<|"|>`` and ``<tool_call|>``. Keys
+FunctionGemma writes these tokens; Gemma 4 writes the same with ``<|tool_call>``, ``<|"|>`` and ``<tool_call|>``, and
+Gemini, where its server reads no calls, with ``<ctrl42>`` and ``<ctrl43>`` (googleapis/go-genai#488). Keys
 are bare, strings are between two text tokens, everything else is as in JSON. Round brackets around the arguments are
 read, too (seen in NousResearch/hermes-agent#7449). Several calls follow each other directly.
 
@@ -38,8 +39,11 @@ class _GemmaGrammar(PlainGrammar):
     tags: ClassVar = Tags(
         TagSpec(CALL, "<start_function_call>"),
         TagSpec(CALL, "<|tool_call>"),
+        TagSpec(CALL, "<ctrl42>"),
         TagSpec(CLOSE, "<end_function_call>"),
         TagSpec(CLOSE, "<tool_call|>"),
+        TagSpec(CLOSE, "<ctrl43><ctrl44>"),
+        TagSpec(CLOSE, "<ctrl43>"),
         TagSpec(TEXT, ESCAPE),
         TagSpec(TEXT, '<|"|>'),
     )
@@ -113,7 +117,7 @@ class Gemma:
 
     name = _NAME
     title = "FunctionGemma and Gemma 4"
-    markers: tuple[str, ...] = ("<start_function_call>", "<|tool_call>")
+    markers: tuple[str, ...] = ("<start_function_call>", "<|tool_call>", "<ctrl42>call:")
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         """A parser of one text."""

@@ -46,6 +46,7 @@ class Dialect:
         root_object: the root has ``type: object``.
         refs: ``"all"``, ``"no-recursion"`` or ``"none"``.
         ref_alone: ``$ref`` has no other keyword beside it.
+        ref_conflicts: a keyword beside ``$ref`` must not have another value in its target.
         type_lists: ``type`` may be a list.
         nullable: null is expressed by ``nullable: true``, not by a type.
         enum_strings: an enum contains only strings.
@@ -75,6 +76,7 @@ class Dialect:
     root_object: bool = False
     refs: str = "all"
     ref_alone: bool = False
+    ref_conflicts: bool = False
     type_lists: bool = True
     nullable: bool = False
     enum_strings: bool = False

@@ -98,7 +98,12 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
     ref = schema.get("$ref")
     if not isinstance(ref, str) or not dialect.accepts("$ref"):
         return
-    if dialect.ref_alone and len(schema) > 1 and resolve(root, ref) is not None:
+    target = resolve(root, ref)
+    if dialect.ref_conflicts and isinstance(target, dict):
+        for keyword in (key for key in schema if key in target and target[key] != schema[key]):
+            message = f"{keyword} stands beside $ref, and with another value in its target"
+            yield _issue(dialect, node, keyword, message, "ref_conflicts", kind=REF, when="beside")
+    if dialect.ref_alone and len(schema) > 1 and target is not None:
         beside = ", ".join(key for key in schema if key != "$ref")
         yield _issue(
             dialect,
@@ -109,7 +114,7 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
             kind=REF,
             when="siblings",
         )
-    if resolve(root, ref) is None:
+    if target is None:
         message = "the reference has no target in this schema"
         yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="unresolved")
     elif dialect.refs == "none":
