@@ -46,7 +46,7 @@ from workbench.rules._shared.relation_values import (
     values_in_messages,
     values_of_fields,
 )
-from workbench.rules._shared.suspicion_votes import SHAPE_RULE, outvoted
+from workbench.rules._shared.suspicion_votes import SHAPE_RULE, hopeless_suspicions
 from workbench.rules._shared.wording import by_term, quote, show_value
 from workbench.rules.params import IGNORED, UNSUPPORTED
 from workbench.wire import CONNECTION, value_at
@@ -182,7 +182,7 @@ def _on_recent(case: RuleContext) -> Iterator[Finding]:
     query = fact(case.contract, by_list).on_each_message[list_key(case.decoded)]
     fields = case.known_fields
     known: dict[int, bool] = {} if fields is None else fields.holding.setdefault(query, {})
-    lost = outvoted(case, query, _SLUGS) if is_kept(case) else ()
+    lost = hopeless_suspicions(case, query, _SLUGS) if is_kept(case) else ()
 
     def may_hold(number: int) -> bool:
         if number in lost:

@@ -21,7 +21,7 @@ SHAPE_RULE = "content.shape"
 _MAY_WIN, _LOST_IF_SILENT, _LOST = range(3)
 
 
-def outvoted(case: RuleContext, query: OnMessages, rules: frozenset[str]) -> frozenset[int]:
+def hopeless_suspicions(case: RuleContext, query: OnMessages, rules: frozenset[str]) -> frozenset[int]:
     """Numbers of the relations that are suspicions which too few contracts can confirm for any message of a request.
 
     Args:
@@ -31,10 +31,10 @@ def outvoted(case: RuleContext, query: OnMessages, rules: frozenset[str]) -> fro
     if case.messages[0].pointer.count("/") != 2:  # a value would not be found beside its message
         return frozenset()
     is_silent = not case.request_anomalies
-    return of_kinds(case.messages, _outvoted, query, case.contract.protocol, rules)[is_silent]
+    return of_kinds(case.messages, _find_hopeless, query, case.contract.protocol, rules)[is_silent]
 
 
-def _outvoted(
+def _find_hopeless(
     kinds: history.KindSet, query: OnMessages, protocol: str | None, rules: frozenset[str]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """Numbers of the relations: of a request with anomalies, and of one without."""
