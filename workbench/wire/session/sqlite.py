@@ -265,7 +265,7 @@ class SqliteSession:
     def _read(self, index: int) -> Exchange:
         seq = self._seqs[index]
         try:
-            stored = self._stored(self._exchanges, seq)
+            stored = self._row_of(self._exchanges, seq)
             if stored is None:
                 return _damaged_row(seq, "the row cannot be read")
             row, client, meta = rows.exchange(stored)
@@ -303,14 +303,14 @@ class SqliteSession:
             damage=tuple(damaged),
         )
 
-    def _stored(self, table: RowsAhead, number: int, *rest: str) -> Row | None:
+    def _row_of(self, table: RowsAhead, number: int, *rest: str) -> Row | None:
         """A row of a table, which is read with those behind it if nobody writes the file."""
         read = table.find if self._file.is_shared else table.row
         row: Row | None = read(self._db, number, *rest)
         return row
 
     def _side(self, seq: int, side: str, row: Row) -> HttpRequest | HttpResponse | None:
-        found = self._stored(self._sides, seq, side)
+        found = self._row_of(self._sides, seq, side)
         if not found:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
                 raise SessionFormatError("the row is not in the file")
@@ -400,7 +400,7 @@ class SqliteSession:
         if piece_id in self._pieces:
             self._pieces.move_to_end(piece_id)
             return self._pieces[piece_id]
-        row = self._stored(self._stored_pieces, piece_id)
+        row = self._row_of(self._stored_pieces, piece_id)
         if row is None:
             raise SessionFormatError(f"piece {piece_id} is not in the file")
         plain = pieces.expand(values.raw(row[1]), values.count(row[0]))
