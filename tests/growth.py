@@ -20,7 +20,7 @@ from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.formats import importers
-from workbench.ir import HISTORIES, Carrier, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.history import GrowingHistory, MergedTurns, RepeatedMessage
 from workbench.protocols.places_of_ids import IdPlaces
@@ -648,7 +648,7 @@ def growing(protocol: str, how: str = "") -> Made:
 
     def made(n: int) -> Run:
         body = REQUESTS[protocol](0, "unique", "")
-        key = next(key for key in HISTORIES if key in body)
+        key = next(key for key in ("messages", "input", "contents") if key in body)
         exchanges, answer = [], ANSWERS[protocol]
         for number in range(n):
             last = body[key][-1]

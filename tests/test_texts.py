@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.texts import PHRASES, RETIRED, ROOT, Text, docstrings, nodes, retired, stilted, texts
+from tests.texts import PHRASES, PRONOUNS, RETIRED, ROOT, Text, docstrings, nodes, retired, stilted, texts
 
 pytestmark = pytest.mark.together("source")  # parsed once
 
@@ -68,6 +68,11 @@ def test_texts_use_no_stilted_phrase() -> None:
     assert not [line for line in found if not any(kept in line for kept in KEPT)], "\n".join(found)
 
 
+def test_a_note_names_what_it_is_about() -> None:
+    """A note of a contract or a rule page is read alone, so it begins with a noun and not with a pronoun."""
+    assert not [str(text) for text in texts() if text.path.endswith(".yaml") and PRONOUNS.match(text.words)]
+
+
 def test_the_guide_names_the_phrases_that_are_refused() -> None:
     for pattern in PHRASES:
         first = re.split(r"[|(?\\]", pattern.removeprefix("(?<!there )").removeprefix("(?:"))[0].strip()
@@ -86,6 +91,8 @@ def test_the_guide_names_the_phrases_that_are_refused() -> None:
         ("so many of its refusals are not listed", ""),
         ("the list changed, and the client did not fetch it", ", and the client did not"),
         ("give each its own index", ""),
+        ("the id is checked too", "checked too"),
+        ("the server does not know blocks of this type", "does not know blocks"),
     ],
 )
 def test_a_stilted_phrase_is_seen(words: str, expected: str) -> None:

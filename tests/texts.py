@@ -87,8 +87,17 @@ PHRASES: dict[str, str] = {
     r", and the client did not|, and (?:this|the) (?:gateway|request|server) (?:no longer|did not|never)\b": "but",
     r"; again:": "; press again to …",
     r"white space\b": "whitespace",
+    r"word for word\b": "unchanged, literally",
+    r"wrongly\b": "incorrectly",
+    r"makes up an?\b": "invents",
+    r"of those that\b": "name them again",
+    r"(?:refused|checked|counts|ignored) too\b": "also refused",
+    r"does not know (?:blocks|items|this)\b": "does not support",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
+
+PRONOUNS = re.compile(r"(?:it(?! is un)|its|they|their|them)\b", re.IGNORECASE)
+"""Beginnings of a note that leave open what it is about; "It is unknown whether …" names its subject later."""
 
 _PHRASES = re.compile("|".join(rf"\b(?:{words})" for words in PHRASES), re.IGNORECASE)
 _RETIRED = re.compile("|".join(rf"\b(?:{words})\b" for words in RETIRED))

@@ -31,7 +31,7 @@ class _Nothing(dict[str, Any]):
     __slots__ = ()
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("nothing can be put into it")
+        raise TypeError("nothing can be added to this empty mapping")
 
     __setitem__ = __ior__ = setdefault = update = _refuse
 

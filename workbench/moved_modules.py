@@ -209,7 +209,7 @@ def _warn(line: str, depth: int) -> None:
 def requested_moves() -> tuple[str, ...]:
     """One line for each old room that was imported so far."""
     rooms = {_room_or_class(old): new for old, new in reversed(_asked.items())}
-    return tuple(f"{old} is now {new}: a plug-in imports it under its old name" for old, new in rooms.items())
+    return tuple(f"{old} is now {new}: a plug-in still imports the old name" for old, new in rooms.items())
 
 
 def _room_or_class(old: str) -> str:

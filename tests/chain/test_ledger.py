@@ -61,7 +61,13 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
     ),
     "thinking is off by default": (TOOL_TURN, LOOP, (), None, [(ReplayOutcome.NOT_OWED, False, "thinking is off")]),
     "thinking is off": (ASKED_ON, FOR_GOOD, (), "off", [(ReplayOutcome.NOT_OWED, False, "thinking is off")]),
-    "nobody asks": (ASKED_ON, NEVER, (), "on", [(ReplayOutcome.NOT_OWED, False, "the provider does not require it")]),
+    "nobody asks": (
+        ASKED_ON,
+        NEVER,
+        (),
+        "on",
+        [(ReplayOutcome.NOT_OWED, False, "the provider does not require reasoning")],
+    ),
     "only turns with calls owe": (
         "user: hi\nassistant: hello\nuser: more",
         FOR_GOOD,

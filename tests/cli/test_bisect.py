@@ -23,7 +23,8 @@ def test_exchange_message_rule_and_words(run: Run) -> None:
         "cannot be continued from exchange 2, message 2 on: reasoning.missing",
         "  /messages/1  this turn called a tool while thinking, but its reasoning_content was not sent back",
         "  provider error: The `reasoning_content` in the thinking mode must be passed back to the API.",
-        "  began in exchange 2: exchange 1 returned it; this is the first request that does not send it back unchanged",
+        "  began in exchange 2: exchange 1 returned the reasoning; this is the first request that does not send the "
+        "reasoning back unchanged",
         "the first 1 of 3 messages can be continued, the first 3 cannot (contract deepseek:v4)",
         "0 requests, 3 local checks",
     ]

@@ -97,8 +97,11 @@ call_1", 'type': 'invalid_request_error'}}"""
 def test_a_pasted_error_text_is_not_what_a_model_wrote(run: Run) -> None:
     done = run("check", "-", stdin=ERROR_TEXT)
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "it looks like an error text" in done.err
-    assert "closure.missing-result), not like a model's response; look it up with workbench explain 'TEXT'" in done.err
+    assert "the text looks like an error message" in done.err
+    assert (
+        "closure.missing-result), not like a model's response; look up the message with workbench explain 'TEXT'"
+        in done.err
+    )
     long = b"I looked into it at length. " * 400 + ERROR_TEXT
     assert run("check", "-", stdin=long).status == 3
     assert run("check", "--protocol", "text", "-", stdin=long).status == 0

@@ -97,7 +97,7 @@ def test_servers_that_the_client_did_not_start_are_told_at_the_end(home: Path) -
     (home / "bin" / "claude").write_text(f"#!{sys.executable} -S\nprint('hi')", encoding="utf-8")
     done = record(home, "--mcp", "--upstream", "http://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (0, "hi\n")
-    assert "0 exchanges with MCP servers: the client started none of my server" in done.stderr
+    assert "0 exchanges with MCP servers: the client did not start any of my server" in done.stderr
 
 
 def test_without_a_server_the_client_still_starts(home: Path) -> None:

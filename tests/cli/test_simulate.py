@@ -59,7 +59,7 @@ def test_it_serves_until_interrupted_and_keeps_a_session(tmp_path: Path) -> None
         (("deepseek:v9",), "contract 'deepseek' has no variant 'v9'"),
         (("openai", "--calls", "morse"), "calls: 'morse' is not known"),
         (("openai", "--http", "twice"), "not an HTTP fault: 'twice'"),
-        (("openai", "--retry-after", "1"), "retry-after needs http"),
+        (("openai", "--retry-after", "1"), "retry-after can only be used together with http"),
         (("openai", "--out", "a.jsonl"), "cannot record to a.jsonl"),
     ],
 )

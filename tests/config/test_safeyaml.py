@@ -74,7 +74,7 @@ REFUSED = [
     ("x: !!binary '%'", "t:1: !!binary is not base64"),
     ("a: *b", "t:1: alias 'b' has no complete anchor before it"),
     ("a: &a [*a]", "t:1: alias 'a' has no complete anchor before it"),
-    ("- &a [1]\n- {*a : 1}", "t:2: alias 'a' as a key is not text"),
+    ("- &a [1]\n- {*a : 1}", "t:2: alias 'a', used as a key, does not refer to text"),
     ("\ud800", "t:1: not YAML: it contains a lone surrogate"),
     (b"a: 1\nb: \xff", "t:2: not utf-8 text at byte 8"),
     ("[" * 100_000, f"t:1: nested deeper than {MAX_YAML_DEPTH}"),

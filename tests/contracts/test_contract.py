@@ -342,7 +342,7 @@ def test_unknown_names_and_variants_are_named():
         contracts.get("opneai")
     with pytest.raises(UsageError, match=r"contract 'deepseek' has no variant 'v9'; known: v4, v3.2"):
         contracts.get("deepseek:v9")
-    with pytest.raises(UsageError, match=r"has no variant 'v9'; it has no variants"):
+    with pytest.raises(UsageError, match=r"has no variant 'v9'; this contract has no variants"):
         contracts.get("xai:v9")
 
 

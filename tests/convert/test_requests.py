@@ -207,7 +207,11 @@ def test_a_document_without_a_name_is_called_one() -> None:
             {"x": 0.12345678901234568},
             ["the number 0.12345678901234567890 in the arguments"],
         ),
-        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number outside the range of a double"]),
+        (
+            '{"x":1e400}',
+            {"arguments": '{"x":1e400}'},
+            ["arguments with a number that does not fit into a 64-bit float (double)"],
+        ),
     ],
     ids=["same-number", "nearest", "beyond"],
 )

@@ -41,7 +41,7 @@ def test_headers_change_by_name() -> None:
 
 def test_structure_and_ranges_are_not_changed_in_one_step() -> None:
     assert apply_changes(asked(), BODY, [Remove("/a")]).body.raw == b'{"b": [2]}'
-    with pytest.raises(LocalProtocolError, match="either values or byte ranges"):
+    with pytest.raises(LocalProtocolError, match="values or byte ranges, but not both"):
         apply_changes(asked(), BODY, [Remove("/a"), Splice(0, 1, b"")])
 
 

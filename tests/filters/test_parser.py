@@ -62,7 +62,7 @@ REFUSED = [
     ("(a", 0, 1, "unmatched ("),
     ("a)", 1, 2, "unmatched )"),
     ("()", 0, 2, "empty ( )"),
-    ("a or", 4, 4, "or has nothing after it"),
+    ("a or", 4, 4, "'or' has nothing after it"),
     ("or a", 0, 2, "'or' has nothing before it"),
     ("a and", 5, 5, "and has nothing after it"),
     ("and a", 0, 3, "'and' has nothing before it"),

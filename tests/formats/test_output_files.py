@@ -10,7 +10,7 @@ from workbench.errors import UsageError
 from workbench.formats import output_files
 
 THERE = "{out} already exists; choose another name, or use --force"
-READ = "{out} is the input file; it is never overwritten: choose another name"
+READ = "{out} is the input file; the input file is never overwritten: choose another name"
 
 
 def refusal(out: Path, source: Path | None, *, is_forced: bool) -> str:

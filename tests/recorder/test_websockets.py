@@ -64,7 +64,7 @@ async def recorded(path: Path, compression: str | None = "deflate") -> list[Exch
 async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
     socket, *turns = await recorded(tmp_path / "s.wb")
     assert (socket.kind, socket.meta["turns"], socket.state) == (ExchangeKind.WEBSOCKET, 3, State.COMPLETE)
-    assert "closed it with 1000" in socket.note
+    assert "closed the connection with 1000" in socket.note
     assert (
         "1 message sent contained secrets, which were replaced; the raw bytes in this direction were not kept"
         in socket.note

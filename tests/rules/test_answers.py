@@ -93,7 +93,7 @@ def test_a_text_that_only_names_a_place_is_a_finding_of_the_rule_of_that_place(i
     body = {"model": "gpt-4.1", "messages": HELLO, **ASKED}
     (finding,) = inspect(body, error(text), protocol="openai-chat", provider="openai", status=400)
     assert (finding.rule, finding.pointer, finding.severity) == (rule, pointer, "error")
-    assert finding.message.endswith("the text does not say what is wrong with it")
+    assert finding.message.endswith("the error text gives no reason")
     assert text in finding.evidence
 
 

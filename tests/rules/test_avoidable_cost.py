@@ -133,7 +133,7 @@ def test_what_is_paid_is_estimated_and_said_to_be():
 def test_what_is_paid_is_measured_where_both_answers_count_it():
     wrote, read = {"cache_creation_input_tokens": 5000}, {"cache_read_input_tokens": 1200}
     (finding,) = cost(exchange(1, FIRST, wrote), exchange(2, {**SECOND, "system": EDITED}, read))
-    assert "3,800 tokens of those that the previous request had cached are no longer cached" in finding.message
+    assert "3,800 tokens that the previous request had cached are no longer cached" in finding.message
     all_read = {"cache_read_input_tokens": 5000}
     assert not cost(exchange(1, FIRST, wrote), exchange(2, {**SECOND, "system": EDITED}, all_read))
 

@@ -248,7 +248,10 @@ def test_calls_that_the_provider_runs_are_no_findings(anthropic, kind):
 @pytest.mark.parametrize(
     ("history", "evidence"),
     [
-        ([GO, assistant(use("a")), user("stop")], "message 3 (/messages/2) follows, but does not contain its result"),
+        (
+            [GO, assistant(use("a")), user("stop")],
+            "message 3 (/messages/2) follows, but does not contain the tool result",
+        ),
         (
             [GO, assistant(use("a")), user(text("first"), result("a"))],
             "answered by message 3 (/messages/2), message 3 has other content before the result",

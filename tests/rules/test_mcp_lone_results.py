@@ -81,7 +81,7 @@ def test_a_client_that_reads_no_structured_content_is_named() -> None:
     (one,) = found(TYPED, {"content": [], "structuredContent": OSLO}, "qwen-cli-mcp-client")
     assert one.rule == "mcp.structured-dropped" and one.pointer == "/result/content"
     (known,) = found(TYPED, {"content": [], "structuredContent": OSLO}, "Gemini CLI")
-    assert str(known.severity) == "warning" and "Gemini CLI has nothing for the model" in known.message
+    assert str(known.severity) == "warning" and "Gemini CLI forwards nothing to the model" in known.message
 
 
 def test_texts_that_only_look_like_the_beginning_of_json_are_healthy() -> None:

@@ -99,14 +99,14 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a client that is registered": (registered(), ""),
     "a redirect URI without TLS": (registered(redirect_uris=["http://a.example/cb"]), "neither https nor"),
     "a redirect URI that is refused": (registered(400, {"error": "invalid_redirect_uri"}), "refuses the redirect URI"),
-    "no endpoint": (registered(404, "no"), "is answered with 404"),
+    "no endpoint": (registered(404, "no"), "was answered with 404"),
     "no client_id": (registered(told={"a": 1}), "no client_id"),
     "no secret": (registered(token_endpoint_auth_method="client_secret_post"), "gets no client_secret"),
     "a token": ([*NAMED, *token(resource=RESOURCE)], ""),
     "a token without PKCE": (token(400, INVALID, code_verifier=""), "code_verifier is missing"),
     "a short verifier": (token(400, INVALID, code_verifier="abc"), "43 to 128"),
     "no resource": ([*NAMED, *token(400, INVALID)], "resource is missing"),
-    "a code that was used": ([*token(), *token(400, INVALID)], "it can be used once"),
+    "a code that was used": ([*token(), *token(400, INVALID)], "a code can be used only once"),
     "a secret that nobody registered": ([*registered(), *token(401, INVALID, client_secret="a")], "without a secret"),
     "a refusal in another form": (token(400, {"errors": ["no"]}), "does not have the form"),
     "an error with status 200": (token(200, {"error": "bad_code"}), "has status 200"),
@@ -122,7 +122,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     "a code for another resource": ([*NAMED, *code(resource="https://a.example/")], "the tool server's metadata"),
     "a resource that its server does not know": (
         [*NAMED, *code(location="http://127.0.0.1:33418/cb?error=invalid_target", resource=RESOURCE)],
-        "which the tool server names",
+        "although the tool server names this resource",
     ),
     "a scope that is refused": (code(location="http://127.0.0.1:1/cb?error=invalid_scope"), "refuses the scope"),
     "a code whose request is not recorded": (token(400, {"error": "invalid_grant"}), "is not in this recording"),
@@ -133,7 +133,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
     ),
     "a code for another redirect URI": (
         [*code(redirect_uri="https://a.example/cb"), *token(400, INVALID, redirect_uri="https://b.example/cb")],
-        "the request for the code had 'https://a.example/cb'",
+        "the authorization request had 'https://a.example/cb'",
     ),
     "a redirect URI that was not registered": (
         [*registered(), *code(400, INVALID, redirect_uri="https://b.example/cb")],
@@ -144,7 +144,7 @@ SIGN_INS: dict[str, tuple[Lines, str]] = {
         "",
     ),
     "a user who declines": (code(location="http://127.0.0.1:1/cb?error=access_denied"), "declines"),
-    "no page for codes": (code(404, "no"), "the request for a code is answered with 404"),
+    "no page for codes": (code(404, "no"), "the request for an authorization code was answered with 404"),
     "a token in the URL": ([asked("DELETE", "/mcp?access_token=a", mcp_session_id="s1"), answered(200)], "in the URL"),
 }
 
@@ -162,14 +162,14 @@ STREAMS: dict[str, tuple[Lines, str]] = {
     ),
     "too early": (
         [*call("retry: 5000\n" + event("e1")), *stream(event("e2", DONE), last_event_id="e1")],
-        "retry is 5.00 s",
+        "requires a wait of 5.00 s",
     ),
     "a call that is resumed behind a hundred other streams": (
         [*call(event("e1")), *(stream() * 100), *stream(event("e2", DONE), last_event_id="e1")],
         "without Last-Event-ID",
     ),
     "an address for messages": (endpoint("/messages?sessionId=1"), ""),
-    "an address without the path of its stream": (endpoint("/messages?sessionId=1", 404), "it lacks '/v1'"),
+    "an address without the path of its stream": (endpoint("/messages?sessionId=1", 404), "the address lacks '/v1'"),
     "an address of another host": (endpoint("https://a.example/messages"), "names the host 'a.example'"),
     "an encoded address": (endpoint("https%3A//tools.example.com/messages"), "percent-encoded: clients"),
     "a session id with a space": (first(answered(200, SHAKEN, mcp_session_id="s 1")), "not visible ASCII"),

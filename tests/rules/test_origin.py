@@ -124,7 +124,7 @@ def test_the_request_that_first_dropped_the_reasoning_is_named_with_what_the_ans
     for finding in findings:
         if finding.pointer.startswith("/messages/1"):
             assert finding.origin.exchange == 1
-            assert "exchange 1 returned it" in finding.origin.words
+            assert "exchange 1 returned the reasoning" in finding.origin.words
 
 
 def test_a_fault_that_an_answer_brought_began_there():

@@ -64,7 +64,7 @@ def test_a_field_that_the_provider_ignores_is_only_told_once_it_has_answered(cha
     found = chat(history, answer, provider="ollama", model="qwen3")
     assert [(f.rule, f.severity) for f in found if f.rule == "reasoning.foreign"] == [("reasoning.foreign", "info")]
     (alone,) = [f for f in chat(history, provider="ollama", model="qwen3") if f.rule == "reasoning.foreign"]
-    assert alone.severity == "warning" and "it reads reasoning" in alone.message
+    assert alone.severity == "warning" and "the provider reads reasoning" in alone.message
 
 
 def test_one_text_on_every_turn_with_calls(chat):

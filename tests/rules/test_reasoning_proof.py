@@ -77,7 +77,7 @@ def test_a_signature_on_a_thought_beside_the_call_is_not_the_calls_own(gemini):
     contents[1]["parts"].insert(0, {"text": "I list.", "thought": True, "thoughtSignature": PROOF})
     (finding,) = gemini(*contents)
     assert finding.pointer == "/contents/1/parts/1"
-    assert "there is one on another part" in finding.message
+    assert "there is a signature on another part" in finding.message
 
 
 def test_the_refusal_names_call_and_position(gemini):

@@ -153,7 +153,7 @@ def test_an_id_that_is_not_in_the_request_is_no_finding_of_ours(anthropic):
     first, second, note = anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400)[:3]
     assert (first.rule, first.severity) == ("closure.missing-result", Severity.ERROR)
     assert f"'{ELSEWHERE}' does not occur in this request" in first.message
-    assert "check what was sent upstream" in first.message
+    assert "compare with the request that the next hop sent upstream" in first.message
     assert (second.severity, second.pointer) == (Severity.WARNING, "/messages/1/content/0")
     assert f"the provider names '{ELSEWHERE}', which is not in this request" in second.evidence
     told = [f for f in anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400) if f.severity is Severity.INFO]

@@ -123,7 +123,9 @@ def test_a_relation_that_rests_on_documents_is_a_warning(under):
     assert (finding.severity, finding.refusal, finding.check) == ("warning", "", None)
 
 
-@pytest.mark.parametrize(("then", "words"), [("ignored", "accepts and ignores it"), ("rewritten", "changes it")])
+@pytest.mark.parametrize(
+    ("then", "words"), [("ignored", "accepts and ignores the field"), ("rewritten", "changes the value")]
+)
 def test_a_value_without_effect_is_told(under, then, words):
     (finding,) = under(relations, {}, [], CHAT, relations=[{"at": "/n", "then": then}])
     assert (finding.rule, finding.severity) == ("params.ignored", "info")

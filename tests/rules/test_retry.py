@@ -105,7 +105,9 @@ def test_a_run_that_was_begun_again(inspect):
     ]
     (finding,) = [f for f in inspect(pairs, protocol="openai-chat") if f.rule == TWICE]
     assert finding.pointer == "/messages/1/tool_calls/0"
-    assert finding.evidence.startswith("exchange 2 has the same call ('call_1') and its result, but got no response")
+    assert finding.evidence.startswith(
+        "exchange 2 contains the same call ('call_1') and its result, but got no response"
+    )
 
 
 def test_what_was_told_once_is_not_told_of_every_later_request(inspect):

@@ -60,8 +60,8 @@ def test_a_ladder_of_changed_requests():
     _, pointer, message, evidence = found[-1]
     assert message == "attempt 4 in a row after a failure, each with a changed request"
     assert "exchange 4, after status 400: used model 'small' instead of 'm'" in evidence
-    assert "exchange 3, after status 400: dropped all 1 tools, thinking off → not set" in evidence
-    assert "exchange 2, after status 400: thinking not set → off" in evidence
+    assert "exchange 3, after status 400: dropped all 1 tools, changed thinking from off to not set" in evidence
+    assert "exchange 2, after status 400: changed thinking from not set to off" in evidence
     assert pointer == ""
 
 
@@ -87,8 +87,8 @@ def shortened(text, answers=(400, 400, 400, 400)):
 def test_a_history_that_is_begun_anew_and_stays_too_long():
     found = shortened("prompt is too long: 9 tokens > 8 maximum")
     assert [(n, message) for n, _, message, _ in found] == [
-        (3, "attempt 3 with a rewritten history: earlier ones were refused as too long"),
-        (4, "attempt 4 with a rewritten history: earlier ones were refused as too long"),
+        (3, "attempt 3 with a rewritten history: earlier requests were refused as too long"),
+        (4, "attempt 4 with a rewritten history: earlier requests were refused as too long"),
     ]
     assert found[0][-1].endswith(" bytes, since exchange 1")
 

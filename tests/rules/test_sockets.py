@@ -97,8 +97,8 @@ def test_names_that_are_no_texts_raise_nothing(connection: Exchange) -> None:
         (1011, "keepalive ping timeout", "no pong arrived within the time"),
         (1008, "policy", "a violation of the other side's policy"),
         (4000, "invalid_request_error.beta_api_shape_disabled", "left beta on 2026-05-07"),
-        (4321, "", "a code that the provider defines"),
-        (2999, "", "a code that is not registered"),
+        (4321, "", "a code defined by the provider"),
+        (2999, "", "an unregistered code"),
     ],
 )
 def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: str, means: str) -> None:

@@ -99,7 +99,7 @@ def test_a_provider_that_holds_nothing_loses_everything(inspect):
     after = response("resp_2", tokens=31, output=[{"type": "message", "role": "assistant", "content": ASKS}])
     found = inspect([(ASKED, response()), (LATER, after)], protocol="openai-responses", provider="llama.cpp")
     (finding,) = [f for f in found if f.rule == "state.lost"]
-    assert "stores no conversation: it receives only this request" in finding.message
+    assert "stores no conversation: the server receives only this request" in finding.message
     assert finding.evidence == "the response reports 31 input tokens · the response asks: 'What is this?'"
 
 
@@ -138,7 +138,7 @@ def test_a_result_for_a_call_that_the_previous_response_did_not_make(inspect):
     found = inspect([(ASKED, response()), (other, None)], protocol="openai-responses", provider="openai")
     (finding,) = [f for f in found if f.rule == "closure.orphan-result"]
     assert (finding.exchange, finding.pointer, finding.severity) == (1, "/input/0", "error")
-    assert "the id 'call_k'" in finding.evidence
+    assert "the call with id 'call_k'" in finding.evidence
 
 
 def test_a_thread_that_the_server_made_and_does_not_know_is_lost():
@@ -151,7 +151,7 @@ def test_a_thread_that_the_server_made_and_does_not_know_is_lost():
     found = Inspector(MemorySession("test", made), provider="anthropic").run().findings
     (lost,) = [f for f in found if f.rule == "state.lost"]
     assert (lost.exchange, lost.pointer, lost.severity) == (1, AT, "error")
-    assert "does not know the response that the request names" in lost.message
+    assert "does not know the response that this request continues" in lost.message
 
 
 STEP = {"type": "function_call", "id": "c1", "name": "ls", "arguments": {}}

@@ -160,7 +160,7 @@ def test_a_fault_that_stays():
         ({"latency": float("nan")}, "latency: nan is not between"),
         ({"http": "lots"}, "not an HTTP fault: 'lots'"),
         ({"http": "200"}, "http status: 200 is not between 400 and 599"),
-        ({"retry-after": 1}, "retry-after needs http"),
+        ({"retry-after": 1}, "retry-after can only be used together with http"),
         ({"colour": 1}, "dial: 'colour' is not known"),
     ],
 )

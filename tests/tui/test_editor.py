@@ -68,7 +68,7 @@ def test_nobody_else_can_read_the_file_and_it_is_gone_afterwards(editor, tmp_pat
 
 @pytest.mark.parametrize(
     ("script", "why"),
-    [("sys.exit(2)", "status 2"), ("import os; os.kill(os.getpid(), 9)", "signal 9"), ("p.unlink()", "left no file")],
+    [("sys.exit(2)", "status 2"), ("import os; os.kill(os.getpid(), 9)", "signal 9"), ("p.unlink()", "wrote no file")],
 )
 def test_an_editor_that_fails_changes_nothing(editor, script: str, why: str) -> None:
     editor(script)

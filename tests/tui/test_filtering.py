@@ -42,7 +42,7 @@ async def test_a_filter_is_typed_completed_and_applied(size: tuple[int, int]) ->
         assert driver.focused == "exchanges"
         assert shown(driver) == [0]
         assert "1 of 3 shown" in driver.text
-        assert "exchange 3 is not among them" in driver.text
+        assert "exchange 3 is not among the exchanges shown" in driver.text
         assert driver.screen.opened and driver.screen.opened.index == 2
 
 

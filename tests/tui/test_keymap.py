@@ -68,7 +68,7 @@ def test_what_the_file_says_is_what_is_bound_and_shown() -> None:
         ({"wire.headers": "z"}, "wire.headers: z is already used by session.zoom on the same screen"),
         ({"session.zoom": "question_mark"}, "session.zoom: ? is already used by global.help"),
         ({"session.zoom": "ctrl+i"}, "session.zoom: a terminal sends ctrl+i as tab"),
-        ({"global.quit": "x"}, "global.quit: x would act while you type"),
+        ({"global.quit": "x"}, "global.quit: x is also a character that you can type"),
         ({"session.zoom": {"a": 1}}, "session.zoom: "),
     ],
 )

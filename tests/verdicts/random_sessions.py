@@ -16,7 +16,6 @@ from typing import Any
 
 from tests.hostile.mutating import mutated, mutated_exchange, written
 from workbench import protocols
-from workbench.ir import HISTORIES
 from workbench.probes.selftest.healthy import first_request
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, Say, Send
 from workbench.simulator import Dials, ScriptedModel, Simulator
@@ -48,6 +47,7 @@ QUESTIONS = (
     "Once more: list_dir src, please.",
 )
 RESULTS = ("the first line — naïve\nthe second line", "größe.py\nb.py\nREADME.md", "", '{"a": [1, 2]}')
+LISTS = ("messages", "contents", "input")
 """Members of a body that hold a history."""
 THINKING = frozenset(
     {"reasoning_content", "reasoning", "thinking", "signature", "thoughtSignature", "encrypted_content"}
@@ -224,7 +224,7 @@ def _history(exchange: Exchange) -> tuple[str, list[Any]]:
         body = json.loads(exchange.request.body.raw) if exchange.request else None
     except ValueError:
         body = None
-    for key in HISTORIES if isinstance(body, dict) else ():
+    for key in LISTS if isinstance(body, dict) else ():
         if isinstance(body.get(key), list):
             return key, body[key]
     return "", []

@@ -21,4 +21,7 @@ def test_a_long_loss_is_cut() -> None:
 
 def test_a_renamed_id_names_the_old_one() -> None:
     assert column_text(id_line("call_1", "call:1")) == "= call_1  was call:1"
-    assert column_text(id_line("call_1", None)) == "= call_1  had no id; the new one is derived from its position"
+    assert (
+        column_text(id_line("call_1", None))
+        == "= call_1  had no id; the new id is derived from the position of the call"
+    )

@@ -46,7 +46,7 @@ def test_a_body_that_is_not_what_passed_is_damage(name: str, tmp_path: Path) -> 
     other = replace(GOOD, response=HttpResponse(body=Body(b"\xff\x01")))
     save([GOOD, other, replace(GOOD, request=HttpRequest(body=Body(b"{ }")))], tmp_path / name)
     assert fsck(tmp_path / name).problems == (
-        "exchange 2: the response body differs from what was received: the SHA-256 is different",
+        "exchange 2: the response body differs from the received body: the SHA-256 is different",
         "exchange 3: the request body has 3 bytes; 2 were received",
     )
 

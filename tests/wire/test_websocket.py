@@ -104,7 +104,7 @@ def test_lengths_of_all_forms(size: int) -> None:
         (b"\x83\x01a", "byte 0: opcode 3 is not defined", []),
         (b"\x80\x01a", "byte 0: a continuation frame without a message", [("binary", b"a")]),
         (b"\x01\x01a\x81\x01b", "byte 3: a new message before the last one is complete", [("text", b"b")]),
-        (b"\xc1\x01a", "byte 0: a compressed message, although no compression was negotiated", [("binary", b"a")]),
+        (b"\xc1\x01a", "byte 0: a compressed message, but no compression was negotiated", [("binary", b"a")]),
         (b"\x91\x01a", "byte 0: a reserved bit is set", [("text", b"a")]),
         (b"\x09\x01a", "byte 0: a ping frame is fragmented or longer than 125 bytes", [("ping", b"a")]),
     ],

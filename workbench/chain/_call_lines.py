@@ -180,9 +180,12 @@ class _Judge:
         elif not node.result.tool_call_id:
             note = "has no call id, and its position does not show which call it answers"
         elif other and not stands_for:
-            note = f"by position it answers a call of the previous response, which has the id {other.call.id!r:.80}"
+            note = f"by position, this result answers the call with id {other.call.id!r:.80} of the previous response"
         elif stands_for:
-            note = f"by position it answers the call in message {stands_for.message + 1}, which has a different id"
+            note = (
+                f"by position, this result answers the call in message {stands_for.message + 1}, which has a "
+                "different id"
+            )
         else:
             note = "no earlier call has this id"
         return CallLine(
@@ -269,14 +272,14 @@ class _Judge:
             return "the response ends with this call" if is_new else "the request ends with this call"
         if node.ref.side == REMEMBERED:
             return "call from a response that the server stores; this request does not answer it"
-        return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain its result"
+        return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain the tool result"
 
 
 _NOTES = {
     Flaw.CALL_ROLE: "a message of this role must not contain tool calls",
     Flaw.RESULT_ROLE: "a message of that role must not contain tool results",
     Flaw.DUPLICATE_RESULT: "more than one result",
-    Flaw.ID_MISMATCH: "the result at its position names a different id",
+    Flaw.ID_MISMATCH: "the tool result at this position names a different call id",
     Flaw.BY_POSITION: "paired by position: the call or the result has no id",
 }
 

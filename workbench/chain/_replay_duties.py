@@ -257,7 +257,9 @@ def replay_duty(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -
 def _duty_when_not_required(thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:
     if terms.is_asked(thinking):
         return None
-    return ReplayDuty(False, "the provider does not require it" if terms.scope is Scope.NEVER else "thinking is off")
+    return ReplayDuty(
+        False, "the provider does not require reasoning" if terms.scope is Scope.NEVER else "thinking is off"
+    )
 
 
 def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:

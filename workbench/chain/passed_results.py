@@ -182,9 +182,9 @@ def _wrong_decoding(text: str, words: str) -> str:
         return ""
     data = text.encode("utf-8", "replace")
     if "".join(_ONE_BYTE[byte] for byte in data) in words:
-        return "its UTF-8 was read as Windows-1252"
+        return "UTF-8 text was read as Windows-1252"
     if data.decode("latin-1") in words:
-        return "its UTF-8 was read as Latin-1"
+        return "UTF-8 text was read as Latin-1"
     forms = [_NOT_ASCII.sub(mark, text) for mark in ("?", "??", "")]
     is_lost = any(form in words for form in forms if len(form.replace("?", "")) >= _FEW)
     return "characters outside ASCII were lost" if is_lost else ""
@@ -197,13 +197,13 @@ def _lines(text: str) -> str:
 
 _ESCAPES = regex.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("its characters were escaped for HTML", html.escape),
-    ("its HTML was decoded", html.unescape),
-    ("it was encoded for a URL", quote),
-    ("its control sequences were removed", lambda text: _ESCAPES.sub("", text)),
-    ("its Unicode normalisation was changed", lambda text: normalize("NFC", text)),
-    ("its Unicode normalisation was changed", lambda text: normalize("NFD", text)),
-    ("it was encoded as base64", lambda text: b64encode(text.encode("utf-8", "replace")).decode()),
+    ("characters were escaped for HTML", html.escape),
+    ("HTML escapes were decoded", html.unescape),
+    ("the text was encoded for a URL", quote),
+    ("control sequences were removed", lambda text: _ESCAPES.sub("", text)),
+    ("the Unicode normalisation was changed", lambda text: normalize("NFC", text)),
+    ("the Unicode normalisation was changed", lambda text: normalize("NFD", text)),
+    ("the text was encoded as base64", lambda text: b64encode(text.encode("utf-8", "replace")).decode()),
 )
 """What a client may have made of a text, in words, and how."""
 
@@ -220,7 +220,7 @@ def _other_form(text: str, words: str) -> str:
         if changed_text != text and changed_text in words:
             return form
     plain = "".join(text.split())
-    return "its spaces or line breaks are not the same" if plain and plain in "".join(words.split()) else ""
+    return "spaces or line breaks are different" if plain and plain in "".join(words.split()) else ""
 
 
 def _length_told(text: str, words: str) -> int:

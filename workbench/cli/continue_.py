@@ -89,7 +89,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, metavar in (("result", "ID=TEXT"), ("result-file", "ID=PATH"), ("error", "ID=TEXT")):
         parser.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=ANSWER_HELP[name])
     parser.add_argument("--recorded", action="store_true", help="use the recorded result of the same tool call")
-    parser.add_argument("--parser", metavar="FORMAT", default="", help="read tool calls in text of this format")
+    parser.add_argument(
+        "--parser", metavar="FORMAT", default="", help="read tool calls that are written as text in this format"
+    )
     parser.add_argument(
         "--turns", type=int, default=20, metavar="N", help="maximum number of requests (default: 20; 0: no limit)"
     )

@@ -201,7 +201,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "probes",
         metavar="PROBE",
         nargs="*",
-        help="only these probes (default: the seven that make up a profile; all: every probe)",
+        help="only these probes (default: the seven that form a profile; all: every probe)",
     )
     parser.add_argument("--target", metavar="T", help="a name from workbench targets, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="protocol to use (default: the target's)")

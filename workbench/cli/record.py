@@ -255,8 +255,8 @@ def _with_client(
         _say(f"  {name}={value}")
     if not (pointed.variables or pointed.arguments):
         _say(
-            f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, "
-            "or set these URLs in its configuration"
+            f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, or set these URLs in the "
+            "client's configuration"
         )
     if client.advice:
         _say(f"  {client.advice}")
@@ -332,7 +332,10 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, tapped: Seq
     for line in translation.change_lines(summary, args.spoken):
         _say(line)
     if args.mcp and tapped and not with_servers:
-        _say(f"0 exchanges with MCP servers: the client started none of {', '.join(tapped)} as this run configured it")
+        _say(
+            f"0 exchanges with MCP servers: the client did not start any of {', '.join(tapped)} with the "
+            "configuration of this run"
+        )
     if with_servers:
         _say(f"{count} with the model{'' if summary['exchanges'] else hint}")
         _say(f"{_output.number(with_servers, 'exchange')} with MCP servers")

@@ -208,7 +208,7 @@ class _Builder:
         value, size = self.anchors[event.anchor]
         self.count(event, size)
         if self.wants_key() and not isinstance(value, str):
-            raise self.refuse(event, f"alias {event.anchor!r} as a key is not text")
+            raise self.refuse(event, f"alias {event.anchor!r}, used as a key, does not refer to text")
         self.put(event, value)
 
     def wants_key(self) -> bool:

@@ -28,13 +28,13 @@ OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, PASSED_ON, UN
 nothing is known."""
 
 MEANINGS: Mapping[str, str] = {
-    Consequence.REFUSED.value: "the provider refuses it, or some of its values",
-    Consequence.IGNORED.value: "the provider accepts it, but it has no effect",
-    Consequence.REWRITTEN.value: "the provider accepts it, but replaces it",
-    Consequence.ACCEPTED.value: "the provider accepts it",
-    TYPED: "no fact is known; the provider's official types contain it",
-    UNTYPED: "no fact is known; the provider's official types do not contain it",
-    PASSED_ON: "no fact is known; this gateway forwards it, but the provider of the model may refuse it",
+    Consequence.REFUSED.value: "the provider refuses the field, or some of its values",
+    Consequence.IGNORED.value: "the provider accepts the field, but ignores it",
+    Consequence.REWRITTEN.value: "the provider accepts the field, but replaces its value",
+    Consequence.ACCEPTED.value: "the provider accepts the field",
+    TYPED: "no fact is known; the provider's official types contain the field",
+    UNTYPED: "no fact is known; the provider's official types do not contain the field",
+    PASSED_ON: "no fact is known; this gateway forwards the field, but the provider of the model may refuse it",
     UNKNOWN: "no fact is known, and the provider publishes no types",
 }
 """Outcome → its meaning, in the words of the tables."""

@@ -56,8 +56,8 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
 def _how_guessed(match: Match) -> str:
     known = refusals.kind(match.kind)
     is_of_kind = known is not None and known.name != refusals.REFUSED
-    known_part = "only the kind of failure is known" if is_of_kind else "the text itself is not known"
-    return f"guessed from its words; {known_part}"
+    known_part = "only the kind of failure is known" if is_of_kind else "the error text itself is not known"
+    return f"guessed from the words of the error text; {known_part}"
 
 
 def _kind_lines(match: Match, width: int) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _guess_match(text: str, kind: KnownRefusal | None) -> list[Match]:
         return []
     match = _by_kind(text, replace(kind, rule=refusal.rule) if kind else refusal, None)
     words = refusal.words.replace("<", "").replace(">", "")
-    return [replace(match, is_guess=True, rules=(), when=f"the text is read as: {words}")]
+    return [replace(match, is_guess=True, rules=(), when=f"the text was interpreted as: {words}")]
 
 
 def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:

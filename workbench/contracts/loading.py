@@ -212,7 +212,7 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     if variant and variant not in known:
         raise UsageError(
             f"contract {name!r} has no variant {variant!r}",
-            hint=f"known: {', '.join(known)}" if known else "it has no variants",
+            hint=f"known: {', '.join(known)}" if known else "this contract has no variants",
         )
     return resolve(name, protocol, variant or file.variant(clues)[0], clues.model)
 

@@ -307,9 +307,9 @@ def _when(node: Node) -> When:
     places = tuple(_condition(key, each) for key, each in node.members() if key not in _WHEN)
     stream = value.get("stream")
     if stream not in (None, True, False) or value.get("thinking") not in (None, "on", "off"):
-        raise node.fail("stream is true or false, thinking is on or off")
+        raise node.fail("'stream' must be true or false, 'thinking' must be on or off")
     if value.get("transport") not in (None, "http", "websocket"):
-        raise node.fail("transport is http or websocket")
+        raise node.fail("'transport' must be http or websocket")
     return When(
         role=_texts(node.get("role")),
         thinking=node.get("thinking").text(""),

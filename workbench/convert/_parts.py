@@ -94,7 +94,7 @@ def fit_media(
     fields = [name for name in _FIELDS if getattr(part, name) is not None]
     usable = [name for name in fields if name in allowed and not (name == "url" and _is_data_url(part.url))]
     if not usable:
-        how = f"given by {fields[0]}" if fields else "without any content"
+        how = f"provided by {fields[0]}" if fields else "without any content"
         report.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
     name, others = document_name(part) if kind in _ALIASES and capabilities.media.document_key else ("", part.extra)
@@ -187,7 +187,11 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, report:
     numbers = [] if error else _numbers(raw)
     if not isinstance(value, dict) or any(not isfinite(float(number)) for number in numbers):
         why = "arguments that are not JSON" if error else "arguments that are not an object"
-        why = "arguments with a number outside the range of a double" if isinstance(value, dict) and not error else why
+        why = (
+            "arguments with a number that does not fit into a 64-bit float (double)"
+            if isinstance(value, dict) and not error
+            else why
+        )
         report.lose(at, why, WRAPPED)
         value = {ARGUMENTS: raw if error or isinstance(value, dict) else value}
     elif raw is not None and _has_duplicate_key(raw, value):

@@ -183,7 +183,9 @@ def _drop_excess_measure(
                 del params[name]
     if capabilities.reasoning.effort_or_budget and "effort" in params and "thinking_budget" in params:
         report.lose(
-            places.of("effort"), "the thinking effort next to a thinking budget", "left out: the budget is more exact"
+            places.of("effort"),
+            "the thinking effort together with a thinking budget",
+            "left out: the budget is more exact",
         )
         del params["effort"]
 
@@ -320,7 +322,7 @@ def _fit_choice(
     if choice.mode == "other":
         choice = _fit_allowed_tools(choice, at, capabilities, report)
     if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):
-        report.lose(at, f"the tool choice {choice.name!r:.80}, whose tool is left out")
+        report.lose(at, f"the tool choice {choice.name!r:.80}, because its tool is left out")
         return None
     if choice.mode in capabilities.tools.choices:
         if choice.name is not None and choice.name in names:

@@ -316,7 +316,7 @@ class StreamConverter:
             elif beginning := self._emitted_beginning(part, unlike):
                 yield replace(part, text=string_of(part)[len(string_of(beginning)) :])
             elif part.text and any(part.text in text for text in texts.values()):
-                report.lose("", "the order of reasoning, text and tool calls", "the order in which they arrived")
+                report.lose("", "the order of reasoning, text and tool calls", "kept in the order of arrival")
             else:
                 yield part
 

@@ -148,7 +148,10 @@ class Notebook:
         except (WireError, KeyError, TypeError, ValueError, AttributeError):
             aside = _free_name(self.path)
             self.path.rename(aside)
-            self.trouble = f"the notes of this session could not be read: renamed to {aside}, the new notes start empty"
+            self.trouble = (
+                f"the notes of this session could not be read: the file was renamed to {aside}, and the new notes "
+                "start empty"
+            )
         return {}
 
 
@@ -187,7 +190,9 @@ def _take_over(path: Path, book: Notebook, exchanges: Collection[str], *, is_cer
 
 def _notes(document: JsonValue) -> Notes:
     if document["version"] != VERSION:
-        raise SessionFormatError("the notes of this session were written by a newer version; they are not changed")
+        raise SessionFormatError(
+            "the notes of this session were written by a newer version of Workbench; the notes are not changed"
+        )
     found = {}
     for entry in document["notes"]:
         exchange, side, pointer = map(_text, entry["place"])

@@ -61,7 +61,7 @@ def apply_changes(http: HttpRequest, text: bytes, changes: Sequence[Change | Spl
     inside = [c for c in changes if not isinstance(c, SetHeader | Splice)]
     if ranges and inside:
         raise LocalProtocolError(
-            "one edit changes either values or byte ranges", hint="change one first, then the other"
+            "an edit can change values or byte ranges, but not both", hint="make the two changes in separate edits"
         )
     request = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
     items = request.headers.items

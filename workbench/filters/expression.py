@@ -105,7 +105,10 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("tool:", "the key has a value"),
     ("turn:>40", "comparison; also >=, <, <= and ranges: turn:40..60, 40.. and ..60"),
     ("-tool:bash", 'negation; also written !tool:bash or "not tool:bash"'),
-    ("rule:closure or status:4xx", "one of both; and is implied between conditions; ( ) groups conditions"),
+    (
+        "rule:closure or status:4xx",
+        "one of the two conditions; 'and' is implied between conditions; ( ) groups conditions",
+    ),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),
 )
 """Forms of expressions, with their meaning."""

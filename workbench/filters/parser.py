@@ -87,7 +87,7 @@ class _ExpressionReader:
             start = self.at
             parts.append(self._all(depth))
             if parts[-1] == And():
-                raise FilterError("or has nothing after it", start, start, hint="a condition was expected")
+                raise FilterError("'or' has nothing after it", start, start, hint="a condition was expected")
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def _all(self, depth: int) -> Expression:

@@ -95,7 +95,7 @@ class ExportRequest:
 def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced: bool) -> None:
     """Raise UsageError if OUT is an input, exists already, or does not suit the form."""
     if any(output_files.is_same(out, source) for source in sources):
-        raise UsageError(f"{out} is an input file", hint="it would be overwritten; choose another name")
+        raise UsageError(f"{out} is an input file", hint="the input file would be overwritten; choose another name")
     output_files.refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
@@ -124,7 +124,9 @@ def write_export(result: ExportResult, form: ExportForm, out: Path, sources: Col
     paths = {out.joinpath(*name.split("/")): data for name, data in result.files.items()}
     read = {source.resolve() for source in sources}
     if input_path := next((path for path in paths if path.resolve() in read), None):
-        raise UsageError(f"{input_path} is an input file", hint="it would be overwritten; choose another folder")
+        raise UsageError(
+            f"{input_path} is an input file", hint="the input file would be overwritten; choose another folder"
+        )
     for path in getattr(form, "leftovers", lambda folder: ())(out):
         path.unlink()
     for path, data in paths.items():

@@ -18,13 +18,15 @@ def is_same(out: Path, source: Path) -> bool:
 def refuse_link(out: Path) -> None:
     """Raise UsageError for a symbolic link: its target is not the path that was named."""
     if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
-        raise UsageError(f"{out} is a symbolic link", hint="Workbench does not write through links; name a file")
+        raise UsageError(
+            f"{out} is a symbolic link", hint="Workbench does not write through symbolic links; give a regular file"
+        )
 
 
 def refuse_source(out: Path, source: Path | None) -> None:
     """Raise UsageError if a file is the one that is read; None is standard input."""
     if source and is_same(out, source):
-        raise UsageError(f"{out} is the input file", hint="it is never overwritten: choose another name")
+        raise UsageError(f"{out} is the input file", hint="the input file is never overwritten: choose another name")
 
 
 def refuse_existing(out: Path, *, is_forced: bool) -> None:

@@ -159,7 +159,7 @@ def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
         if not equals:
             raise UsageError(
                 (f"the dial {text!r:.60} does not have the form NAME=VALUE"),
-                hint="workbench simulate --help lists them",
+                hint="workbench simulate --help lists the dials",
             )
         dial_values[name] = value if name == "http" else safeyaml.load(value.encode(), name="the dial")
     return ScriptedModel(dials_of(dial_values))

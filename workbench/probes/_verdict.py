@@ -119,7 +119,7 @@ FACTS: Mapping[str, str] = {
     # schema
     "schema_level": "schema that arguments match: strict-json-schema, simple-object or string-only",
     "schema_required": "every required argument is present",
-    "schema_enum": "a value is one of those in enum",
+    "schema_enum": "a value is one of the enum values",
     "schema_integer": "an integer argument is an integer",
     "schema_nested": "a nested object matches the schema",
     "schema_array": "an array matches the schema",

@@ -51,7 +51,7 @@ def _test_refusal(first: PlayedConversation, box: Toolbox, conversation: PlayedC
     """Check whether the picture causes the refusal."""
     plain = yield from follow(first.before_results(), "a text result instead of the image", box.run)
     if plain.is_refused:
-        return unclear(f"a text result is refused too: {plain.ended.text}")
+        return unclear(f"a text result is also refused: {plain.ended.text}")
     return failed(f"an image in a tool result is refused: {conversation.ended.text}", media_in_results="refused")
 
 

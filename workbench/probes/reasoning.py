@@ -25,7 +25,10 @@ from workbench.wire import Exchange, HttpRequest
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
 REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "taken", "not tried"
-_OUTCOMES = {REFUSED: "the request is refused if it is", NEEDED: "the result of the call is not used if it is"}
+_OUTCOMES = {
+    REFUSED: "the request is refused if the reasoning is",
+    NEEDED: "the result of the call is not used if the reasoning is",
+}
 _WAYS = {
     **{name: name for name in ("missing", "empty", "altered")},
     STALE: "replayed after the next user message",
@@ -127,7 +130,10 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
         for fate, words in _OUTCOMES.items()
         if (ways := [_WAYS[name] for name, its_fate in fates.items() if its_fate == fate])
     ]
-    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(outcomes) or "no other form is refused"), **facts)
+    return passed(
+        f"unchanged {carrier} is accepted; " + ("; ".join(outcomes) or "no other form of the reasoning is refused"),
+        **facts,
+    )
 
 
 def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:
@@ -138,4 +144,4 @@ def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:
     return "turn" if is_missed else "optional"
 
 
-probe = Probe("reasoning", "how must reasoning be sent back?", 10, script, is_core=True, tokens=9000)
+probe = Probe("reasoning", "in which form must reasoning be sent back?", 10, script, is_core=True, tokens=9000)

@@ -61,7 +61,7 @@ def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: S
     decoded, parser = streamed.answers[0], subject.parser
     answer = decoded.response
     if streamed.is_refused:
-        return _failure(f"streaming is refused: {streamed.ended.text}")
+        return _failure(f"a streamed request is refused: {streamed.ended.text}")
     if answer is None or not answer.is_stream:
         return _failure("the response is not a stream, although one was requested")
     faults = _stream_findings(decoded)

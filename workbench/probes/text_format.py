@@ -64,4 +64,4 @@ def evaluate(found: list[str]) -> Sample:
     return partly(f"calls: {count_list}", **facts)
 
 
-probe = Probe("text-format", "which calls remain in text, and in which format?", 4, script, tokens=1800)
+probe = Probe("text-format", "which tool calls remain in the text, and in which format?", 4, script, tokens=1800)

@@ -35,7 +35,7 @@ PARAMS: Mapping[str, str] = {
     "effort": "string, sent unchanged: thinking effort",
     "thinking_budget": "whole number: maximum number of thinking tokens",
     "count": "whole number: number of alternative responses",
-    "response_schema": "object {schema, name?, strict?, description?}: the JSON schema that the response must match",
+    "response_schema": "object {schema, name?, strict?, description?}: the JSON schema of the response",
     "response_json": "true: the response must be JSON, with any content",
     "user": "string: id of the end user",
     "service_tier": "string, sent unchanged",

@@ -144,7 +144,13 @@ def setting_words(client: Client) -> str:
     urls = {provider: "http://127.0.0.1" for provider in client.reaches()}
     found = settings_for(client, urls, urls, {})
     words = [f"sets {', '.join(found.variables)}"] if found.variables else []
-    words += ["passes it a file"] if found.file else ["passes it an argument"] if found.arguments else []
+    words += (
+        ["passes a settings file to the client"]
+        if found.file
+        else ["passes an argument to the client"]
+        if found.arguments
+        else []
+    )
     return " and ".join(words)
 
 

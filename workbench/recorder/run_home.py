@@ -226,7 +226,7 @@ class _HandBack:
             yield f"files of an earlier run were copied to their original folder: {_list_of(self._copies)}"
         if self.remains:
             rest = _list_of([f"{key} ({why})" for key, why in self.remains.items()])
-            yield f"not copied to {where}, but kept in {self._home} until you remove them: {rest}"
+            yield f"files not copied to {where}, but kept in {self._home} until you remove them: {rest}"
         if removed := [str(self._notes.target(key)) for key in self._notes.start if self._is_removed(key)]:
             yield f"the client removed these files in this run; your own copies still exist: {_list_of(removed)}"
 

@@ -47,7 +47,7 @@ _FAILED: Mapping[str, str] = {
     "malformed_response": "the model wrote a response that the provider could not read",
     "malformed_tool_use": "the model wrote a call that the provider could not read",
     "malformed_model_output": "the model wrote a response that the provider could not read",
-    "function_call_filter": "a filter of the provider withheld a call",
+    "function_call_filter": "a content filter of the provider withheld a tool call",
 }
 """Finish reason (in small letters, before a colon) → what went wrong: there is no answer to read."""
 

@@ -28,7 +28,7 @@ INVALID_JSON = Rule(
 DOUBLE = Rule(
     "args.double-encoded",
     ERROR,
-    "An argument (or all of them) is JSON inside a JSON string.",
+    "One argument, or the whole argument value, is JSON inside a JSON string.",
     breaks=Breaks.CONVERSATION,
 )
 EMPTY = Rule("args.empty", ERROR, "The argument text is empty.", breaks=Breaks.CONVERSATION)
@@ -101,7 +101,7 @@ def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterat
         finding = _container(case, NOT_OBJECT, ref, call)
         yield as_unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
     elif call.error is not None and (call.raw or "").strip():
-        text = f"the arguments in the history do not parse: {call.error}"
+        text = f"the arguments of a tool call in the history do not parse: {call.error}"
         finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=values)
         yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else as_unproved(finding)
     elif _is_text_of_no_object(call):
@@ -109,7 +109,7 @@ def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterat
         rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{input_type(call.input)}, not an object")
         when = REPLAYED if is_empty or call.input is not None else REPLAYED_NULL
         if enforced_exactly(case, rule, when):
-            text = f"the arguments in the history are {what}"
+            text = f"the arguments of a tool call in the history are {what}"
             yield case.at(rule, ref, text, name="input", when=when, values=values)
 
 
@@ -227,7 +227,7 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
         message = f"the arguments are {input_type(ladder.value)}, not an object"
         yield case.at(NOT_OBJECT, ref, message, name="input", evidence=quote(call.raw))
     elif _at_limit(case, ref) and any(f.keyword == "required" for f in ladder.faults):
-        message = "the output limit truncated the arguments: some are missing"
+        message = "the output limit truncated the arguments: some arguments are missing"
         yield case.at(TRUNCATED, ref, message, name="input", evidence="; ".join(f.message for f in ladder.faults))
     else:
         for fault in ladder.faults:
@@ -255,9 +255,9 @@ def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladde
 _CAUSES = tuple(
     (said, regex.compile(form, re.DOTALL))
     for said, form in (
-        ("they are wrapped in a Markdown fence", r"\s*```"),
-        ("they are wrapped in markup", r"\s*<"),
-        ("they are a Python literal", r"\s*[{\[]\s*'"),
+        ("the arguments are wrapped in a Markdown fence", r"\s*```"),
+        ("the arguments are wrapped in markup", r"\s*<"),
+        ("the arguments are a Python literal", r"\s*[{\[]\s*'"),
     )
 )
 """Texts that models write instead of JSON, by their beginning."""

@@ -75,10 +75,10 @@ def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid_t
     estimate = found.reread_bytes // limits.BYTES_PER_TOKEN
     tokens = estimate if paid_tokens is None else paid_tokens
     how = "an estimated" if paid_tokens is None else "measured in both responses:"
-    of_those = " of those that the previous request had cached" if paid_tokens else ""
+    of_those = " that the previous request had cached" if paid_tokens else ""
     cost = f"{how} {tokens:,} tokens{of_those} are no longer cached"
     if paid_tokens is None and tokens < least:
-        cost = f"{how} {tokens:,} tokens follow this point, too few to cache"
+        cost = f"{how} {tokens:,} tokens follow this point, too few for caching"
     where = f" at byte {found.byte:,}" if found.byte is not None else ""
     text = f"the prompt diverges from exchange {old.index + 1}{where}: {found.why}; {cost}"
     seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""

@@ -113,7 +113,9 @@ def _of_types(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     for rule in RULES:
         found = [anomaly for anomaly in answer.anomalies if anomaly.slug == rule.slug]
         if found:
-            text = found[0].message + (f"; {len(found) - 1} more kinds of events lack members" if found[1:] else "")
+            text = found[0].message + (
+                f"; {len(found) - 1} more kinds of events lack required members" if found[1:] else ""
+            )
             events = tuple(sorted({event for anomaly in found for event in anomaly.events}))
             yield case.finding(weaker(rule, Severity.INFO), RESPONSE, "", text, events=events)
 

@@ -48,8 +48,8 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
     if turn is not None:
         names = ", ".join(quote(call.name, 40) for call in calls[:3])
         text = (
-            f"exchange {exchange + 1} called {names}; this history has the text of that response, but not the "
-            "call and its result"
+            f"exchange {exchange + 1} called {names}; this history contains the text of that response, but not the "
+            "tool call and its result"
         )
         yield as_unproved(case.finding(MISSING, REQUEST, turn.pointer, text))
 
@@ -66,7 +66,7 @@ def _results(case: RuleContext) -> Iterator[Finding]:
         behind = next((k for k, p in enumerate(message.parts) if k > first and not isinstance(p, allowed)), None)
         if behind is not None and all(isinstance(p, USUAL) for p in message.parts[:first]):
             pointer = case.pointer(NodeRef(REQUEST, n, behind))
-            text = "other content in a message of tool results: it may contain only tool results"
+            text = "other content in a message of tool results, which may contain only tool results"
             text += " and media" if Media in allowed else ""
             yield by_term(case, NOT_FIRST, "closure.results-alone", pointer, text)
 

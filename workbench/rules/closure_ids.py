@@ -26,7 +26,7 @@ from workbench.rules.closure import MISMATCH
 ID_FORMAT = Rule(
     "closure.id-format",
     Severity.ERROR,
-    "An id is empty, missing, too long or uses a form the provider refuses.",
+    "An id is empty, missing, too long or has a form that the provider refuses.",
     breaks=Breaks.REQUEST,
 )
 
@@ -68,7 +68,7 @@ def _check_names(case: RuleContext) -> Iterator[Finding]:
             result = case.part(ref)
             name = result.name if isinstance(result, ToolResultIR) else None
             if name and name != line.name and ref.side == REQUEST:
-                text = f"the tool result names {quote(name)}, but the call it answers is a call to {quote(line.name)}"
+                text = f"the tool result names {quote(name)}, but its tool call calls {quote(line.name)}"
                 values = {"name": line.name or "", "found": name}
                 finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=values)
                 finding = finding if enforced_exactly(case, MISMATCH, "name") else as_unproved(finding)

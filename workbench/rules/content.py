@@ -89,7 +89,9 @@ def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding
         if when == "empty-text" and is_marked and enforced_exactly(case, EMPTY, "cached"):
             when = "cached"
         if when and enforced_exactly(case, EMPTY, when):
-            what = {"empty-text": "empty", "cached": "empty but has a cache breakpoint"}.get(when, "only whitespace")
+            what = {"empty-text": "empty", "cached": "empty, but marked with a cache breakpoint"}.get(
+                when, "only whitespace"
+            )
             yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
 
 

@@ -62,7 +62,7 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
 
 def _consequence(finding: Finding) -> str:
     """What follows from an unknown field, as far as a refusal is known."""
-    return "and unknown fields are refused" if finding.check else "which is said to refuse unknown fields"
+    return "and unknown fields are refused" if finding.check else "which reportedly refuses unknown fields"
 
 
 def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
@@ -140,7 +140,10 @@ def _cache_breakpoints(case: RuleContext) -> Iterator[Finding]:
         return
     found = marks(case.decoded)
     if len(found) > most:
-        text = f"{len(found)} cache breakpoints in the request, at most {most} are accepted: this is one too many"
+        text = (
+            f"{len(found)} cache breakpoints in the request, at most {most} are accepted: this breakpoint is one "
+            "too many"
+        )
         facts = {"limit": str(most), "found": str(len(found))}
         finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=facts)
         yield with_related(finding, found)
@@ -181,6 +184,6 @@ def _refused_beta(case: RuleContext, pointer: str, name: str, answer: str) -> Fi
 def _own_beta(case: RuleContext, pointer: str, name: str) -> Finding:
     """Nothing is wrong with it here, and a gateway that passes it on to another host of the model will be refused."""
     fact = case.contract.terms["gateway.own-betas"]
-    text = f"only {case.contract.title} knows the beta {quote(name)}; other hosts of its models refuse it"
+    text = f"only {case.contract.title} knows the beta {quote(name)}; other hosts of the same models refuse this beta"
     source, rule = f"{fact.source} ({fact.date})", weaker(BETA_HEADER, Severity.INFO)
     return case.finding(rule, REQUEST, pointer, text, source=source, evidence=fact.note)

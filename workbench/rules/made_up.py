@@ -122,7 +122,7 @@ def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
             if isinstance(part, Text):
                 text += part.text
             elif isinstance(part, ToolCallIR) and not part.is_server and _is_quoted(text.rstrip()):
-                what = f"the text before this call to {quote(part.name, 60)} ends inside a code block"
+                what = f"the text before this call to {quote(part.name, 60)} is an unclosed code block"
                 words = f"{what}: the model only wrote about a call; a parser mistook the text for a call"
                 yield case.at(PHANTOM, NodeRef(RESPONSE, n, k), words, evidence=quote(text[-80:]))
                 break

@@ -50,7 +50,7 @@ def _check_repeated(case: RuleContext) -> Iterator[Finding]:
     for lost in table.losses(fields(case.decoded), answer.params) if table.is_of_answer else ():
         if table.is_repeated_by(host_of(case.decoded), lost.place):
             path = dotted_path(lost.place)
-            text = f"{path} has no effect: the response says that it is {quote(show_value(lost.current))}"
+            text = f"{path} has no effect: the response reports {quote(show_value(lost.current))}"
             yield case.finding(IGNORED, REQUEST, base(case.decoded) + lost.place, text)
 
 
@@ -78,7 +78,7 @@ def _limits(case: RuleContext) -> Iterator[Finding]:
         most = case.contract.term(term)
         if isinstance(most, int) and found > most:
             values = {"limit": str(most), "found": str(found), "length": str(found)}
-            text = f"the request has {found:,} {what}, at most {most:,}"
+            text = f"the request has {found:,} {what}, but at most {most:,} are accepted"
             yield by_term(case, UNSUPPORTED, term, pointer, text, when=term.partition(".")[2], values=values)
 
 

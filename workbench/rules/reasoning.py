@@ -263,7 +263,7 @@ def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
     if not entry.call_ids:
         message = f"this turn was made while thinking, but its {_field(case, entry)} was not sent back"
     if entry.is_bare:
-        message = f"the turn was received without {_field(case, entry)} and is sent back without it"
+        message = f"the turn was received and is sent back without {_field(case, entry)}"
     evidence = " · ".join(filter(None, (_history(entry), dropped_reasoning(case, entry.call_ids))))
     if _carrier(case, entry) in BLOCKS and turn.parts:
         values = {"found": block_type(turn.parts[0])}
@@ -280,7 +280,7 @@ def _check_altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     field = _field(case, entry)
     message = {
         "order": "the thinking blocks of this turn are in a different order than received",
-        "count": f"the number of {field} blocks in this turn differs from what was received",
+        "count": f"the number of {field} blocks in this turn differs from the number received",
     }.get(entry.differs, f"the replayed {field} differs from what was received")
     values = {"id": item_id(case.message(entry.sent_part))}
     evidence, when = _difference(entry), entry.differs

@@ -89,7 +89,9 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
     if not blocks:
         return
     text = f"{edit.words}: {_signature_words(len(blocks) - 1)}"
-    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, whose response contained it"
+    evidence = (
+        f"compared with the request of exchange {(entry.received_in or 0) + 1}, whose response contained this block"
+    )
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
     others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]
     finding = with_related(finding, [p for p in others if p])

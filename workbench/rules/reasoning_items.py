@@ -19,13 +19,13 @@ WARNING = Severity.WARNING
 UNPAIRED = Rule(
     "reasoning.unpaired",
     WARNING,
-    "A reasoning item and the item it belongs to are not both present.",
+    "A reasoning item and the item that belongs to it are not both present.",
     breaks=Breaks.REQUEST,
 )
 BY_REFERENCE = Rule(
     "reasoning.by-reference",
     WARNING,
-    "An item is sent by id only, but the server did not store it.",
+    "An item is sent by id only, but the server did not store the item.",
     breaks=Breaks.REQUEST,
 )
 
@@ -69,7 +69,7 @@ def _without_follower(case: RuleContext) -> Iterator[Finding]:
             what = "an item without an id"
         else:
             continue
-        text = f"a reasoning item is followed by {what}: the item it belongs to is missing"
+        text = f"a reasoning item is followed by {what}: the item that belongs to it is missing"
         values = {"id": item_id(message), "kind": "reasoning"}
         yield case.at(UNPAIRED, NodeRef(REQUEST, n, 0), text, when="no-follower", values=values)
 
@@ -88,7 +88,7 @@ def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
             finding = case.at(
                 UNPAIRED,
                 refs[0],
-                f"{text}, which is not sent back with it",
+                f"{text}, which is not sent back together with the reasoning item",
                 evidence=f"received in exchange {exchange + 1}",
                 when="no-reasoning",
                 values={"id": here[0], "kind": kind, "reasoning": reasoning},
@@ -127,7 +127,7 @@ def _by_reference(case: RuleContext) -> Iterator[Finding]:
             continue
         what = "a reasoning item without its encrypted content" if _is_reasoning(message) else "a reference"
         why = "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} had store false"
-        text = f"{what} names {quote(name, 60)} only by its id, and {why}: no server stored it"
+        text = f"{what} names {quote(name, 60)} only by its id, and {why}: the server did not store the item"
         field = "data" if _is_reasoning(message) else None
         values = {"id": name, "kind": item_kind(message)}
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)

@@ -105,9 +105,9 @@ def _unread_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
     """Reasoning in a field that this provider does not read; only worth knowing if it requires none, and answered."""
     contract, known = case.contract, case.contract.terms.get("reasoning.carriers")
     read = (
-        f"it reads {', '.join(contract.reasoning.carriers)}"
+        f"the provider reads {', '.join(contract.reasoning.carriers)}"
         if contract.reasoning.carriers
-        else "it ignores all reasoning"
+        else "the provider ignores all reasoning"
     )
     message = f"{contract.title} does not read reasoning from {part.carrier}: {read}"
     source = f"{known.source} ({known.date})" if known else ""
@@ -185,7 +185,7 @@ def _foreign_form(case: RuleContext, part: Reasoning, proof: str) -> str:
         return "not base64"
     forms = contracts.proof_forms().items()
     owner = next((title for title, form in forms if title != case.contract.title and re.match(form, proof)), "")
-    return f"in the format that {owner} issues" if owner else ""
+    return f"in the signature format of {owner}" if owner else ""
 
 
 def _proof(part: Reasoning) -> tuple[str, str]:
@@ -276,7 +276,7 @@ def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
         if refs and is_placeholder(text):
             message = "this is a placeholder, not the model's reasoning"
         elif times > 2 or (times == 2 and _is_everywhere(case, known, text, refs)):
-            message = f"the same text is in {times} turns: a client inserted it, the model did not write it"
+            message = f"the same text is in {times} turns: a client inserted this text, the model did not write it"
         else:
             continue
         finding = case.at(FABRICATED, refs[0], message, name="text", evidence=quote(text))

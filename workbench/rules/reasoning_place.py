@@ -265,7 +265,9 @@ def _field_of(case: RuleContext, ref: NodeRef, part: Reasoning) -> str:
 
 def _stray_finding(case: RuleContext, pointer: str, name: str) -> Finding:
     places = protocols.traits(case.decoded.protocol).carriers.get(name, ())
-    has = f"in this protocol it belongs at {' or '.join(places)}" if places else "this protocol has no such field"
+    has = (
+        f"in this protocol, the field belongs at {' or '.join(places)}" if places else "this protocol has no such field"
+    )
     holder = dotted_path(pointer.rpartition("/")[0]) or "the top of the request"
     return case.finding(
         MISPLACED, REQUEST, pointer, f"{name} is in {holder}, where the provider does not read it: {has}"

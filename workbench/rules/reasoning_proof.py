@@ -86,7 +86,7 @@ def _missing(case: RuleContext, number: int, part: int) -> Finding:
     name = call.name or "" if isinstance(call, ToolCallIR) else ""
     text = f"the first call of this step, {quote(name, 60)}, has no thought signature"
     if any(r.signature for _, r in message.reasoning()):
-        text += ": there is one on another part of the same message"
+        text += ": there is a signature on another part of the same message"
     values = {"name": name, "position": str(number + 1)}
     return case.at(MISSING, ref, text, evidence=_history(case, number), values=values)
 
@@ -119,7 +119,10 @@ def _signatures(case: RuleContext) -> Iterator[Finding]:
     is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None
     for ref, part in sent_reasoning(case, _is_suspicious, known, is_decoded):
         if part.signature in known:
-            text = "a documented placeholder for a signature: it is accepted, but the model's reasoning is lost"
+            text = (
+                "a documented placeholder for a signature: the provider accepts the placeholder, but the model's "
+                "reasoning is lost"
+            )
             finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))
             yield replace(finding, severity=Severity.INFO, check=None, refusal="")
         elif is_decoded and part.signature and not _BASE64.fullmatch(part.signature):

@@ -181,7 +181,7 @@ def _on_stand_in(case: RuleContext, finding: Finding) -> Finding:
 
 def _rebuilt(finding: Finding) -> Finding:
     """A fault of a request that was rebuilt from a transcript, and whose turn was answered."""
-    reason = "reconstructed from a transcript: the bytes sent are unknown, and the request was answered"
+    reason = "reconstructed from a transcript: the original bytes are unknown, and the provider answered the request"
     return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), reason)
 
 
@@ -201,7 +201,8 @@ def _wrong_refusal(case: RuleContext, refused: Finding, check: EnforcedCheck) ->
 def _absent_fault(case: RuleContext, main_finding: Finding, error: ApiError) -> Finding:
     """A refusal for something that is not in the recorded request: this exchange does not show what was refused."""
     message = (
-        f"the response says {main_finding.rule}, but this request does not have that fault: another request was refused"
+        f"the response says {main_finding.rule}, but this request does not have that fault: the provider must have "
+        "refused a different request"
     )
     note = weaker(DISAGREES, Severity.INFO)
     seen = f"status {case.status}: {quote(error.message.strip())}"
@@ -217,7 +218,7 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
     check = nearest.check if nearest else None
     if finding and finding.check is None and (known := case.contract.check_for(finding.rule)):
         check = known
-        words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
+        words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused the request"
     elif check is None:
         return
     elif refusal.is_new:

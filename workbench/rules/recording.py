@@ -25,7 +25,7 @@ REFUSED = Rule(
 FALLBACK = Rule(
     "recording.websocket-refused",
     Severity.INFO,
-    "The recorder was set to refuse WebSockets, so that the client uses HTTP.",
+    "The recorder was configured to refuse WebSockets, so that the client uses HTTP.",
     is_advice=True,
     basis=Basis.RECORDING,
 )
@@ -53,7 +53,7 @@ def find_refused(decoded: DecodedExchange) -> tuple[Finding, ...]:
     if http.status == _UPGRADE_REQUIRED:
         rule, message = (
             FALLBACK,
-            "the recorder refused this WebSocket with 426; clients that support HTTP then fall back to it",
+            "the recorder refused this WebSocket with 426; clients that support HTTP then fall back to HTTP",
         )
     text = decoded.response_text.decode("utf-8", "replace").strip().removeprefix("workbench: ")
     span = decoded.place(RESPONSE, "").span

@@ -76,7 +76,7 @@ PART = Rule(
 IMAGE_LIMIT = Rule(
     "content.image-limit",
     Severity.WARNING,
-    "An image exceeds a limit of size or dimensions.",
+    "An image exceeds a size limit.",
     breaks=Breaks.REQUEST,
 )
 MIXED = Rule(
@@ -344,9 +344,9 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     if relation.test.is_absent:
         return f"{path} is required here but missing{_beside(relation)}"
     word = next((word for word, _ in relation.test.single if word in _LIMITS), "")
-    limit_text = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
+    limit_text = f": the value is {_LIMITS[word]} {limit}" if word and limit else ""
     compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
-    limit_text = f": it must be below {limit}, the value of {compared}" if compared and limit else limit_text
+    limit_text = f": the value must be below {limit}, the value of {compared}" if compared and limit else limit_text
     where = _WHERE.get(relation.evidence, "here")
     return f"{path} {quote(value)} is refused {where}{_beside(relation)}{limit_text}"
 
@@ -382,7 +382,7 @@ def _beside(relation: Relation) -> str:
 
 def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -> Finding:
     path = dotted_path(found.pointer[len(base(case.decoded)) :])
-    effect = "ignores it" if relation.then == Consequence.IGNORED else "changes it"
+    effect = "ignores the field" if relation.then == Consequence.IGNORED else "changes the value"
     text = f"{path}: {relation.why}" if relation.why else (
         f"{path} {quote(show_value(found.value))} has no effect: the provider accepts and {effect}"
     )  # fmt: skip

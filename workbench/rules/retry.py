@@ -139,9 +139,9 @@ def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding
 
 def _effect(case: RuleContext, step: PastCall, evidence: str, *, is_sure: bool = True) -> Finding:
     name = quote(step.call.name, 60)
-    message = f"{name} already ran with these arguments, and runs again"
+    message = f"{name} already ran with these arguments, and now runs again"
     if not is_sure:
-        message = f"{name} timed out with these arguments; it may have taken effect anyway, and is called again"
+        message = f"{name} timed out with these arguments; the call may have taken effect anyway, and is now repeated"
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
@@ -159,7 +159,8 @@ def _effect_before(case: RuleContext, step: PastCall) -> Iterator[Finding]:
         for call in _calls(seen.messages(REQUEST)):
             if _is_same(call, step.call) and call.id in results - here:
                 candidates = (
-                    f"exchange {exchange + 1} has the same call ({quote(call.id)}) and its result, but got no response"
+                    f"exchange {exchange + 1} contains the same call ({quote(call.id)}) and its result, but got no "
+                    "response"
                 )
                 yield _effect(case, step, f"{candidates}; this request repeats the conversation without that call")
                 return
@@ -244,9 +245,9 @@ def _repetition_finding(case: RuleContext, run: Sequence[PastCall], *, is_varied
     last = run[-1]
     calls = f"{len(run)} calls" if is_varied else f"{len(run)} calls to {quote(last.call.name, 60)}"
     message = (
-        f"{calls} in a row end in the same error; repeating them does not help"
+        f"{calls} in a row ended in the same error; repeating them does not help"
         if last.is_failed
-        else f"{calls} in a row return nothing, with any arguments"
+        else f"{calls} in a row returned nothing, with any arguments"
     )
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])
@@ -268,7 +269,7 @@ def _loop(case: RuleContext, run: Sequence[PastCall], period: int, times: int) -
     last = run[-1]
     message = _repetition_words(quote(last.call.name, 60), period, times, is_failed=last.is_failed)
     if _is_forced(case, last):
-        message += "; tool_choice forces it in every response"
+        message += "; tool_choice forces this call in every response"
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])
 

@@ -17,7 +17,7 @@ from workbench.rules._shared.wording import quote, weaker
 STALE = Rule(
     "retry.stale-partial",
     Severity.ERROR,
-    "Output of a failed attempt is mixed into the next.",
+    "Output of a failed attempt is mixed into the next attempt.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -62,7 +62,7 @@ def _left_calls(case: RuleContext, number: int, message: Message) -> Iterator[Fi
         whole = found.of(call)
         if whole is not None:
             text = (
-                f"the arguments of this call are a truncated copy of those of {quote(whole.id, 60)}: "
+                f"the arguments of this call are a truncated copy of those of {quote(whole.id, 60)}: the copy is "
                 "left over from a failed attempt"
             )
             yield case.at(STALE, NodeRef(REQUEST, number, k), text, evidence=quote(call.raw))
@@ -177,7 +177,7 @@ def _check_mixed(
         foreign_ids = ids & _ids(answer) - _ids(after)
         for k, call in message.tool_calls() if foreign_ids and ids & _ids(after) else ():
             if call.id in foreign_ids:
-                text = f"this call belongs to {where}; others next to it belong to the next attempt"
+                text = f"this call belongs to {where}; other calls next to it belong to the next attempt"
                 yield case.at(STALE, NodeRef(REQUEST, number, k), text)
         began, whole = _answer_text(answer), _answer_text(after)
         for k, part in enumerate(message.parts):

@@ -109,7 +109,7 @@ def _check_shortened(case: RuleContext) -> Iterator[Finding]:
         kinds.add(refusal.kind.name if refusal else "")
     if len(refused) >= LEAST_ATTEMPTS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
         sizes = [d.request_body.size for d in (*reversed(refused), case.decoded)]
-        message = f"attempt {len(sizes)} with a rewritten history: earlier ones were refused as too long"
+        message = f"attempt {len(sizes)} with a rewritten history: earlier requests were refused as too long"
         seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
         yield case.finding(LOOP, REQUEST, "", message, evidence=seen)
 
@@ -219,9 +219,9 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
         found.append(_Change(f"used model {quote(now.model, 60)} instead of {quote(then.model, 60)}"))
     found += _tools(then, now)
     if then.thinking != now.thinking:
-        found.append(_Change(f"thinking {then.thinking or 'not set'} → {now.thinking or 'not set'}"))
+        found.append(_Change(f"changed thinking from {then.thinking or 'not set'} to {now.thinking or 'not set'}"))
     if _reasoning(then) != _reasoning(now):
-        found.append(_Change(f"{_reasoning(then)} → {_reasoning(now)} blocks of reasoning"))
+        found.append(_Change(f"changed the number of reasoning blocks from {_reasoning(then)} to {_reasoning(now)}"))
     if len(then.messages) != len(now.messages):
         found.append(_Change(f"{len(then.messages)} → {len(now.messages)} messages"))
     elif then.messages != now.messages:
@@ -237,7 +237,7 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
 def _other_way(then: DecodedExchange, now: DecodedExchange) -> Iterator[_Change]:
     (old_url, old), (new_url, new) = _destination(then), _destination(now)
     if old_url != new_url:
-        yield _Change(f"went to {quote(new_url, 60)}")
+        yield _Change(f"was sent to {quote(new_url, 60)}")
     for name in (n for n in SWITCHES if old.get(n) != new.get(n)):
         yield _Change(f"changed the header {name}", f"/headers/{name}" if name in new else "")
 
@@ -247,7 +247,7 @@ def _tools(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     if old.keys() != new.keys():
         if not new:
             return [_Change(f"dropped all {len(old)} tools")]
-        return [_Change(f"tools {len(old)} → {len(new)}", "/tools")]
+        return [_Change(f"changed the number of tools from {len(old)} to {len(new)}", "/tools")]
     changed = [name for name, tool in new.items() if tool != old[name]]
     if not changed:
         return []

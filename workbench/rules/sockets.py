@@ -45,7 +45,7 @@ UNUSED = _rule("unused-result", WARNING, "A result or an input was sent, but no 
 
 NO_RESPONSE = _rule("no-response", WARNING, "The server did not respond to a request.")
 TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session lacks tools that the client declared.")
-UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that the API does not know.")
+UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that is not part of the API.")
 REFUSED_HANDSHAKE = _rule("refused-handshake", ERROR, "A server refused to open a WebSocket to a model.")
 REFUSED = _rule("refused-message", ERROR, "The server refused a message that does not request a response.")
 
@@ -193,7 +193,7 @@ def _meaning(code: int, reason: str, host: str) -> tuple[str, Severity]:
     known, explained = _codes().get(code), _reason(code, reason, host)
     if known is None or explained or not known.is_normal:
         return explained or (known.text if known else _range(code)), CLOSED.severity
-    return f"{known.text}, but the reason names a failure", WARNING
+    return f"{known.text}, but the reason describes a failure", WARNING
 
 
 def _host(decoded: DecodedExchange) -> str:
@@ -212,7 +212,7 @@ def _is_fault(frame: Frame, reason: str, host: str) -> bool:
 
 def _range(code: int) -> str:
     """What a code means that nobody registered."""
-    return "a code that the provider defines" if 4000 <= code < 5000 else "a code that is not registered"
+    return "a code defined by the provider" if 4000 <= code < 5000 else "an unregistered code"
 
 
 def _finding(decoded: DecodedExchange, rule: Rule, side: str, message: str, frames: tuple[int, ...]) -> Finding:

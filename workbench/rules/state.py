@@ -89,7 +89,7 @@ def _nothing_stored(case: RuleContext) -> Finding | None:
     if case.contract.term("state.held") is not False:
         return None
     return _finding(
-        case, f"{case.contract.title} stores no conversation: it receives only this request", _evidence(case)
+        case, f"{case.contract.title} stores no conversation: the server receives only this request", _evidence(case)
     )
 
 
@@ -112,15 +112,16 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
     is_stored = False not in (answer.params.get("store"), request.params.get("store") if request else None)
     if not is_stored and not (before and _share_connection(before, case.decoded)):
         return _finding(
-            case, f"{where}, whose response this request names, was sent with store false: the server did not store it"
+            case,
+            f"{where}, whose response this request continues, was sent with store false: the server did not store it",
         )
     if answer.error:
         return _finding(
-            case, f"{where}, whose response this request names, ended in an error: {quote(answer.error.message)}"
+            case, f"{where}, whose response this request continues, ended in an error: {quote(answer.error.message)}"
         )
     if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
         hosts = f"from {quote(_host(before), 60)}, but goes to {quote(_host(case.decoded), 60)}"
-        return _finding(case, f"this request names the response of {where} {hosts}", rule=weaker(LOST))
+        return _finding(case, f"this request continues the response of {where} {hosts}", rule=weaker(LOST))
     return None
 
 
@@ -204,8 +205,8 @@ def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """True if no response of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = (
-            "no response of this session has the id that the request names, so Workbench does not know whether the "
-            "server stored it"
+            "no response of this session has the id that this request continues, so Workbench does not know whether "
+            "the server stored it"
         )
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
@@ -221,4 +222,4 @@ def _check_gone(case: RuleContext, name: str, known: tuple[int, ModelResponse] |
     is_unfound = known is not None and case.status == NOT_FOUND and refusal is not None and not refusal.kind.at
     if error is None or not (is_named or is_unfound):
         return None
-    return _finding(case, "the server does not know the response that the request names", quote(error.message))
+    return _finding(case, "the server does not know the response that this request continues", quote(error.message))

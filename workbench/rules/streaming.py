@@ -28,7 +28,7 @@ ID = Rule(
     "The call id changes or repeats, so that clients join the deltas incorrectly.",
     breaks=Breaks.CONVERSATION,
 )
-NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.", breaks=Breaks.CONVERSATION)
+NAME = Rule("stream.name", ERROR, "The function name is repeated or split across deltas.", breaks=Breaks.CONVERSATION)
 FINISH = Rule(
     "stream.finish-reason",
     ERROR,
@@ -78,7 +78,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     if case.request and case.request.stream and not answer.is_stream and not answer.error and not _is_synthesised(case):
         message = (
-            "the request turned streaming on, but the response is one body: clients that read only streams fail here"
+            "the request turned streaming on, but the response is one body: clients that read only streams raise "
+            "an error"
         )
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
     if not any(anomaly.slug in _BY_SLUG for anomaly in answer.anomalies):  # else those say why it is not whole

@@ -88,7 +88,10 @@ def _narrowed_down(
         f"{n}. {at} ({', '.join(dict.fromkeys(r.words for r in why))})" for n, (at, why) in enumerate(ranked, 1)
     )
     number = finding.exchange + 1
-    how = f"to find the cause, send it without {places[0]} (what-if) or run workbench minimize on exchange {number}"
+    how = (
+        f"to find the cause, send the request without {places[0]} (what-if) or run workbench minimize on exchange "
+        f"{number}"
+    )
     return replace(
         finding,
         side=REQUEST,

@@ -88,7 +88,7 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
         yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer, text)
     for marker in stray_markers(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
-        message = f"{quote(marker.text)} belongs to the model's own format, but is in the response text"
+        message = f"{quote(marker.text)} belongs to the model's own markup, but appears in the response text"
         yield case.within(weaker(TOKEN), ref, "text", piece, message, evidence=quote(text[marker.start :]))
     opened = _OPENED.match(text)
     if opened and f"</{opened[1]}>" not in text:
@@ -128,10 +128,12 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
     why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
     if is_asked:
-        message = f"the model wrote a call to {_call_words(call)} as {form}, as the prompt asks: the client must run it"
+        message = (
+            f"the model wrote a call to {_call_words(call)} as {form}, as the prompt asks: the client must run the call"
+        )
         rule = weaker(UNPARSED, Severity.INFO)
         return case.within(rule, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
-    message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
+    message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run the call"
     message += _parser_words(case, call)
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
@@ -191,7 +193,7 @@ def _open_section(case: RuleContext, ref: NodeRef, part: Reasoning, message: Mes
     if part.carrier is not Carrier.THINK_TEXT or any(isinstance(p, Text) for p in message.parts[ref.part :]):
         return
     if not case.decoded.place_within(RESPONSE, message, part, "text", (length, length + 1)).spans:
-        what = "the reasoning section is never closed: the text that should follow it is missing"
+        what = "the reasoning section is never closed: the text that should follow the reasoning is missing"
         yield case.within(UNCLOSED, ref, "text", (0, length), what, evidence=quote(part.text))
 
 

@@ -55,7 +55,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
     total, sums = _count(numbers, counts.total), _sums(numbers, counts)
     most = max(sums, default=0)
     if total is not None and most and total > most:
-        text = f"{total - most:,} of the {total:,} total tokens are in no other count; they may be hidden reasoning"
+        text = (
+            f"{total - most:,} of the {total:,} total tokens are not part of any other count; they may be hidden "
+            "reasoning"
+        )
         yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
     for pointer, message in _contradictions(numbers, counts, sums):
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, message)
@@ -119,17 +122,20 @@ def _contradictions(numbers: _Numbers, counts: TokenCounts, sums: set[int]) -> I
     prompt, output = _count(numbers, counts.prompt), _count(numbers, counts.output)
     total, reasoning = _count(numbers, counts.total), _count(numbers, counts.reasoning)
     if total is not None and sums and total not in sums and total < max(sums):
-        yield counts.total, f"the total of {total:,} tokens is not the sum of {prompt:,} prompt and {output:,} output"
+        yield (
+            counts.total,
+            f"the total of {total:,} tokens is not the sum of {prompt:,} prompt tokens and {output:,} output tokens",
+        )
     for at in filter(None, (counts.prompt, counts.output, counts.total, counts.reasoning, *counts.cached)):
         if (count := numbers.get(at)) is not None and count < 0:
             yield at, f"a count of {count:,} tokens"
     for at in counts.cached:
         cached = _count(numbers, at)
         if cached and prompt is not None and cached > prompt:
-            yield at, f"{cached:,} cached tokens are more than the {prompt:,} of the prompt that contains them"
+            yield at, f"the response reports {cached:,} cached tokens, but the whole prompt has only {prompt:,}"
     is_beside = None not in (prompt, output, reasoning) and total == sum((prompt or 0, output or 0, reasoning or 0))
     if reasoning and output is not None and reasoning > output and not is_beside:
-        message = f"{reasoning:,} reasoning tokens are more than the {output:,} of the output that contains them"
+        message = f"the response reports {reasoning:,} reasoning tokens, but the whole output has only {output:,}"
         yield counts.reasoning, message
 
 

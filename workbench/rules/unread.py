@@ -90,7 +90,7 @@ def _foreign_history(case: RuleContext) -> Iterator[Finding]:
     own = [key for key in HISTORIES if grammar.request_kind(key) is not None]
     for key in HISTORIES if own and not any(name in body for name in own) else ():
         if key in body and key not in own:
-            text = f"{key} is not a known field here: {grammar.label} has the conversation in {own[0]}"
+            text = f"{key} is not a known field here: {grammar.label} expects the conversation in {own[0]}"
             yield case.finding(get_rule("gateway.unknown-field"), REQUEST, f"/{key}", text, values={"field": key})
 
 

@@ -168,7 +168,9 @@ def _prepare_unreadable(
     bare = ModelRequest(protocol, named or None, (), stream=is_stream)
     path = adapter.path(bare)
     if not named and adapter.path(replace(bare, model="m")) != path:
-        raise LocalProtocolError("the model is part of the path and is unknown", hint="set the model with --model")
+        raise LocalProtocolError(
+            "the model is part of the path, and its name is unknown", hint="set the model with --model"
+        )
     in_path = adapter.path(replace(bare, stream=not is_stream)) != path
     if model and adapter.path(replace(bare, model=f"{model}-")) == path:
         notes.append(SendNote("the model cannot be changed: the body is unreadable"))
@@ -210,7 +212,10 @@ def _prepare_converted(
     renamed = tuple((old, new) for new, old in result.ids.items() if old is not None)
     notes = (SendNote(f"converted from {decoded.protocol} to {protocol}", NoteKind.CONVERSION), *notes)
     if not target.is_simulator and not model and final.model:
-        notes = (*notes, SendNote(f"the request names the recorded model {final.model}; choose another with --model"))
+        notes = (
+            *notes,
+            SendNote(f"the request names the recorded model {final.model}; choose a different model with --model"),
+        )
     return _PreparedBody(body, path, final.model or "", final.stream, notes, result.losses, renamed, is_converted=True)
 
 
@@ -274,7 +279,7 @@ def _with_model_and_stream(
 
 def _warnings(request: HttpRequest, body: _PreparedBody, target: Target, url: str) -> Iterator[str]:
     if body.is_read and not body.model:
-        yield "the request names no model: choose one with --model"
+        yield "the request names no model: choose a model with --model"
     if any(mark.where == "body" for mark in request.redactions):
         yield "the body contains stand-ins for secrets that were redacted when recording"
     if not request.body.is_raw and request.body.note:

@@ -108,9 +108,9 @@ def url_problem(url: str) -> str:
     if not _HOST.fullmatch(parts.hostname):
         return "a URL with an invalid host"
     if parts.username is not None or parts.password is not None:
-        return "a URL with a user or password: put keys in the environment"
+        return "a URL with a user name or a password: put keys in the environment"
     if in_url(url):
-        return "a URL with a key in it: put keys in the environment"
+        return "a URL that contains a key: put keys in the environment"
     if parts.fragment or not url.isascii() or re.search(r"[\x00-\x20\x7f\\]", url):
         return "a URL with a fragment or invalid characters"
     return ""

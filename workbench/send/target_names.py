@@ -31,7 +31,9 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
         ProfileError: ``targets.yaml`` or a contract is malformed.
     """
     if key_variable and not VARIABLE.fullmatch(key_variable):
-        raise UsageError("not the name of an environment variable", hint="name the variable, never the key itself")
+        raise UsageError(
+            "not the name of an environment variable", hint="give the name of the variable, never the key itself"
+        )
     if text.startswith(SIMULATOR):
         return _simulator(text)
     named = own_targets.configured_targets()

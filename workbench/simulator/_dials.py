@@ -57,8 +57,12 @@ FEATURES: Mapping[str, str] = {
     "reasoning-altered": "replayed reasoning with a different text",
     "reasoning-stale": "reasoning from before the last user message",
     "reasoning-forgotten": "calls from before the last user message without their reasoning",
-    "results": "a tool result longer than result-limit; when not refused, the model does not read the end of it",
-    "context": "a request longer than context; when not refused, the model does not read its oldest messages",
+    "results": (
+        "a tool result longer than result-limit; if such results are not refused, the model does not read their end"
+    ),
+    "context": (
+        "a request longer than context; if such requests are not refused, the model does not read their oldest messages"
+    ),
     "odd-names": "tool names with characters other than letters, digits, _ and -",
     "odd-ids": "tool call ids with characters other than letters, digits, _ and -",
 }
@@ -191,7 +195,7 @@ def dials_of(settings: Mapping[str, JsonValue], base: Dials | None = None) -> Di
     if "http" in settings:
         values["http"] = http_fault(str(settings["http"]), settings.get("retry-after"))
     elif "retry-after" in settings:
-        raise UsageError("retry-after needs http", hint="http: 429")
+        raise UsageError("retry-after can only be used together with http", hint="http: 429")
     defaults = {name: getattr(base, name) for name in Dials.__slots__} if base else {}
     return Dials(**{**defaults, **values})
 

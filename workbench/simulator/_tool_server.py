@@ -112,7 +112,7 @@ def choose_server(servers: Mapping[str, ToolRecording], name: str | None) -> Too
     if not servers:
         raise UsageError("the session has no tool server traffic", hint="record one: workbench record --mcp")
     if name is None and len(servers) > 1:
-        raise UsageError(f"the session has several servers: {', '.join(servers)}", hint="choose one with --server")
+        raise UsageError(f"the session has several servers: {', '.join(servers)}", hint="choose a server with --server")
     if name is not None and name not in servers:
         raise UsageError(f"the session has no server {name!r}; available: {', '.join(servers)}")
     return servers[name] if name is not None else next(iter(servers.values()))
@@ -184,7 +184,7 @@ class ToolServer:
     def _respond(self, message: Json) -> Iterator[bytes]:
         method, id_, params = str(message["method"]), message["id"], message.get("params", {})
         if id_ is None or isinstance(id_, bool) or not isinstance(id_, str | int | float):
-            yield _error(None, _REQUEST, "Invalid request: an id is a string or a number")
+            yield _error(None, _REQUEST, "Invalid request: an id must be a string or a number")
         elif not isinstance(params, dict):
             yield _error(id_, _PARAMS, "Invalid params: an object is required")
         elif method == "initialize":

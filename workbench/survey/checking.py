@@ -90,7 +90,7 @@ def _check_table(catalog: Catalog, commit: Commit, table: str, problems: list[st
     if table == OBJECTS and different != count:
         problems.append(f"{where}: {count - different:,} objects are in the table twice")
     if table == OBJECTS and dict(statuses) != commit.about["statuses"]:
-        problems.append(f"{where}: the object counts by status differ from those of the commit")
+        problems.append(f"{where}: the object counts by status differ from those in the commit")
     return count
 
 

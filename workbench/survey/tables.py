@@ -71,7 +71,8 @@ QUESTIONS: Mapping[str, Question] = {
         "GROUP BY 1) e ON contract = e.provider GROUP BY ALL ORDER BY contract, rule, fact, basis",
     ),
     "terms": Question(
-        "contract terms that accepted requests contradict, with the number of requests they apply to (needs --terms)",
+        "contract terms that accepted requests contradict, with the number of requests that each term applies to "
+        "(needs --terms)",
         "SELECT contract, fact, family, coalesce(sum(broken) FILTER (outcome = 'accepted'), 0) AS accepted_broken, "
         "coalesce(sum(exchanges) FILTER (outcome = 'accepted'), 0) AS accepted, "
         "coalesce(sum(broken) FILTER (outcome = 'refused'), 0) AS refused_broken, "

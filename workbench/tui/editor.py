@@ -43,7 +43,7 @@ def edited_outside(app: App[None], data: bytes, suffix: str) -> bytes | None:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise UsageError("the editor left no file: nothing was changed") from error
+            raise UsageError("the editor wrote no file: nothing was changed") from error
     if content.endswith(b"\n") and not data.endswith(b"\n"):
         content = content[:-2] if content.endswith(b"\r\n") else content[:-1]
     return None if content == data else content
@@ -71,7 +71,7 @@ def _run(app: App[None], command: list[str]) -> None:
         raise UsageError(f"the editor cannot be run: {command[0]}: {error.strerror}") from error
     if status:
         how = f"status {status}" if status > 0 else f"signal {-status}"
-        raise UsageError(f"the editor ended with {how}: nothing was changed")
+        raise UsageError(f"the editor exited with {how}: nothing was changed")
 
 
 @contextmanager

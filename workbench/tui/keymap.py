@@ -160,7 +160,7 @@ def _name(id: str, word: str) -> str:
     if name in _SENT_AS:
         raise ValueError(f"a terminal sends {word} as {_SENT_AS[name]}")
     if id in keys.EVEN_WHILE_TYPING and len(keys.readable(name)) == 1:
-        raise ValueError(f"{word} would act while you type: use a key with ctrl, or a function key")
+        raise ValueError(f"{word} is also a character that you can type: use a key with ctrl, or a function key")
     return name
 
 

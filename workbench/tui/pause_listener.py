@@ -122,7 +122,7 @@ class PauseListener:
             self._armed.pop(remote.path, None)
             keys = [key for key in self._paused_sides if key[0] == remote.path]
         for key in keys:
-            self._end(key, "its recorder has ended")
+            self._end(key, "the recorder has ended")
         remote.close()
         self._tell(PauseChange())
 

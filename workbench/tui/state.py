@@ -176,7 +176,11 @@ class SessionState:
         """Number of exchanges that pass the filter, and a note if the open one does not; "" without a filter."""
         if self._passing is None:
             return ""
-        outside = "" if opened is None or opened in self._passing else f"exchange {opened + 1:,} is not among them"
+        outside = (
+            ""
+            if opened is None or opened in self._passing
+            else f"exchange {opened + 1:,} is not among the exchanges shown"
+        )
         many = f"{len(self._passing):,} of {self.total:,} shown"
         return " · ".join(f for f in (many, outside, self._reading) if f)
 

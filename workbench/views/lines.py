@@ -311,7 +311,7 @@ def loss_line(loss: Loss) -> Line:
 def id_line(new: str, old: str | None) -> Line:
     """A renamed id: new and old."""
     was = (
-        line(Span("had no id; the new one is derived from its position", "muted"))
+        line(Span("had no id; the new id is derived from the position of the call", "muted"))
         if old is None
         else line(Span(f"was {old}", "muted"))
     )

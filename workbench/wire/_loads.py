@@ -14,7 +14,7 @@ from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire.json_scan import decode, encode
 
-_REFUSED: Final = "no API accepts such a body"
+_REFUSED: Final = "no API accepts a body with this JSON"
 
 
 def _import_decode(text: bytes | str) -> Any:
@@ -203,13 +203,13 @@ def _hint(text: str, at: int, problem: str) -> str:
     if not start:
         return "the text is empty"
     if start.startswith("<"):
-        return "it looks like HTML or XML: it may come from a proxy or a login page"
+        return "the text looks like HTML or XML and may come from a proxy or a login page"
     if start.startswith(("data:", "event:", ":")):
-        return "it looks like an event stream"
+        return "the text looks like an event stream"
     if problem.startswith("Extra data"):
-        return "one value ends here and more text follows"
+        return "the first value ends here, but more text follows"
     if at >= len(text.rstrip()) or problem.startswith("Unterminated"):
-        return "the text ends early; it is probably truncated"
+        return "the text ends early; the text is probably truncated"
     if problem.startswith("Invalid control"):
         return "line breaks and control characters in strings must be escaped"
     return "the error is often just before this position"

@@ -83,7 +83,7 @@ def problems(exchange: Exchange) -> Iterator[str]:
         if len(raw) != each.bytes_in:
             yield f"the {side} body has {len(raw):,} bytes; {each.bytes_in:,} were received"
         elif hashlib.sha256(raw).hexdigest() != each.digest_in:
-            yield f"the {side} body differs from what was received: the SHA-256 is different"
+            yield f"the {side} body differs from the received body: the SHA-256 is different"
 
 
 def _is_as_received(http: HttpRequest | HttpResponse) -> bool:

@@ -117,7 +117,7 @@ def decode_body(body: Body) -> bytes:
     """
     decoded, problem = decode_partial(body)
     if problem:
-        raise WireError(problem, hint="everything before the error can still be shown")
+        raise WireError(problem, hint="all data before the error can still be shown")
     return decoded
 
 

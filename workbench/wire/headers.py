@@ -55,11 +55,11 @@ _KNOWN: Final[dict[str, HeaderMeaning]] = {
     "x-ms-request-id": HeaderMeaning(Topic.ID, "Azure request id", "Azure REST docs"),
     "x-ms-client-request-id": HeaderMeaning(Topic.ID, "id chosen by the client (Azure)", "Azure REST docs"),
     "x-amzn-requestid": HeaderMeaning(Topic.ID, "AWS request id", _SEEN),
-    "amz-sdk-invocation-id": HeaderMeaning(Topic.ID, "the same id for all attempts of one call", _SEEN),
+    "amz-sdk-invocation-id": HeaderMeaning(Topic.ID, "id that is the same for all attempts of one call", _SEEN),
     "mistral-correlation-id": HeaderMeaning(Topic.ID, "Mistral request id", _SEEN),
     "traceparent": HeaderMeaning(Topic.ID, "trace id", "W3C Trace Context"),
     "cf-ray": HeaderMeaning(Topic.ID, "Cloudflare request id", _SEEN),
-    "idempotency-key": HeaderMeaning(Topic.ID, "the same key for all attempts", f"{_ANTHROPIC}, _base_client"),
+    "idempotency-key": HeaderMeaning(Topic.ID, "key that is the same for all attempts", f"{_ANTHROPIC}, _base_client"),
     "anthropic-version": HeaderMeaning(Topic.VERSION, "API version", f"{_ANTHROPIC}, _client"),
     "anthropic-beta": HeaderMeaning(Topic.VERSION, "requested beta features", f"{_ANTHROPIC}, resources/beta"),
     "openai-version": HeaderMeaning(Topic.VERSION, "API version", _SEEN),
@@ -70,7 +70,9 @@ _KNOWN: Final[dict[str, HeaderMeaning]] = {
     "x-goog-user-project": HeaderMeaning(Topic.ACCOUNT, "billed project", "Google Cloud docs"),
     "retry-after": HeaderMeaning(Topic.RETRY, "wait before the next attempt: seconds or a date", "RFC 9110, 10.2.3"),
     "retry-after-ms": HeaderMeaning(
-        Topic.RETRY, "wait time before the next attempt, in milliseconds; SDKs prefer it", f"{_OPENAI}, _base_client"
+        Topic.RETRY,
+        "wait time before the next attempt, in milliseconds; SDKs use this header first",
+        f"{_OPENAI}, _base_client",
     ),
     "x-should-retry": HeaderMeaning(
         Topic.RETRY, "whether to retry, regardless of the status", f"{_ANTHROPIC}, _base_client"

@@ -351,7 +351,7 @@ class Redactor:
         text, found = self.text(decoded)
         if not found:
             return body, []  # where it cannot be read, nothing can be recognised and the raw bytes are the evidence
-        cut = f"; it was incomplete: {problem}" if problem else ""
+        cut = f"; the data was incomplete: {problem}" if problem else ""
         return replace(
             body,
             raw=text,

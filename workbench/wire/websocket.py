@@ -190,7 +190,7 @@ class MessageReader:
     def _unpack_message(self, frame: _Frame, data: bytes) -> bytes | None:
         """The message; None where it cannot be inflated."""
         if self._deflate is None:
-            self._note(frame, "a compressed message, although no compression was negotiated")
+            self._note(frame, "a compressed message, but no compression was negotiated")
             return None
         if self._is_window_lost:
             return None

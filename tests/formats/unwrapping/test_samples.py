@@ -92,7 +92,7 @@ REFUSED = {
     "json-cut-in-fence": "line 5: an unclosed string",
     "json-elided": "JSON body (byte 68",
     "node-elided": "a nested value is missing ([Object])",
-    "openai-error-py": "look it up with workbench explain 'TEXT'",
+    "openai-error-py": "look up the message with workbench explain 'TEXT'",
     "py-print-message-only": "a single SDK message",
     "py-source-dynamic": "the name MODEL has no known value",
     "toml": "a TOML or INI file",

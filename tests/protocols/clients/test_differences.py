@@ -76,7 +76,7 @@ def test_later_pieces_of_the_second_call_go_to_the_first_in_langchain() -> None:
 
 def test_an_id_that_is_missing_is_made_up_by_some() -> None:
     groups = chat(ROLE, call(0, None, "f", "{}"))
-    assert of(groups, "vercel-openai-compatible").words == "makes up an id for call 1, which was received with none"
+    assert of(groups, "vercel-openai-compatible").words == "invents an id for call 1, which was received with none"
     assert "is missing" in of(groups, "litellm").words
     assert of(groups, "openai-python").agrees
 

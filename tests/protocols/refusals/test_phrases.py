@@ -70,7 +70,10 @@ def test_a_guess_is_said_to_be_one():
     (match,) = explain("`toolCallIds` must not be blank")
     assert (match.rule, match.is_guess, match.rules) == ("closure.id-format", True, ())
     said = " ".join(" ".join(match_lines(match, 200)).split())
-    assert "guessed from its words; the text itself is not known" in said and "call-id must not be blank" in said
+    assert (
+        "guessed from the words of the error text; the error text itself is not known" in said
+        and "call-id must not be blank" in said
+    )
     match, _ = explain("Malformed call of the model: unexpected end of JSON input")  # of a kind that is known
     assert "only the kind of failure is known" in " ".join(match_lines(match, 200))
     assert not any(m.is_guess for m in explain("tools.3.cache_control: Extra inputs are not permitted"))

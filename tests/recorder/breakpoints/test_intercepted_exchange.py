@@ -318,7 +318,7 @@ async def test_an_edited_stream_keeps_what_has_left_and_both_are_recorded() -> N
     async with held("arguments", verdict=pausing("response")) as stage:
         client, _ = await answering(stage, STREAM + chunk(BEFORE + CALL + END) + b"0\r\n\r\n")
         number = (await stage.paused())["id"]
-        with pytest.raises(UsageError, match="must begin with them"):
+        with pytest.raises(UsageError, match="must begin with the same bytes"):
             stage.gate.decide(number, "edit", b"data: no\n\n")
         with pytest.raises(UsageError, match="this decision is not possible"):
             await stage.gate.answer(number, "sim:anthropic")
@@ -329,7 +329,7 @@ async def test_an_edited_stream_keeps_what_has_left_and_both_are_recorded() -> N
         assert stage.tap.body(1, "says") == BEFORE + END
         assert stage.tap.body(2, "says") == BEFORE + CALL + END and stage.tap.body(2, "asks") == ASKED
         made = stage.tap.calls[2][0][1][1]  # type: ignore[index]
-        assert (made.parent, made.branch) == (1, "before it was edited at a breakpoint")
+        assert (made.parent, made.branch) == (1, "before the edit at a breakpoint")
 
 
 async def test_an_answer_that_is_no_stream_can_become_any_other() -> None:

@@ -77,7 +77,7 @@ def test_a_request_that_comes_with_the_question_is_judged_as_one_in_the_file(tmp
         live.began(asked)
         assert alone == live.judge.request("run-2", EVERY, 0.0) != ()
         assert [row.summary.id for row in live.judge._inspector.rows] == ["run-1"]
-        with pytest.raises(NotJudged, match="the exchanges before it did not appear"):
+        with pytest.raises(NotJudged, match="the earlier exchanges did not appear"):
             live.judge.wait_for_ended(["run-2"], 0.0)
 
 

@@ -378,8 +378,9 @@ async def test_what_is_no_http_is_shown_to_the_client_and_not_told() -> None:
         client = await stage.client()
         peer = await ask(stage, client)
         peer.send(b"no key\r\n\r\n")
-        assert b"not an HTTP/1.1 status line; received: 'no key'; no part of it was forwarded" in await client.until(
-            b"forwarded\n"
+        assert (
+            b"not an HTTP/1.1 status line; received: 'no key'; no part of the response was forwarded"
+            in await client.until(b"forwarded\n")
         )
         assert "no key" not in (await stage.tap.end(1))[1]
 

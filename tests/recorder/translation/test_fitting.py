@@ -49,7 +49,10 @@ def test_a_custom_tool_is_a_function_upstream_and_itself_for_the_client(label, s
     simulator = Simulator(label, model=read_script(json.dumps(SCRIPT), "script"))
     one = bench(label, spoken, model=model, simulator=simulator)
     status, first = one.ask("/v1/responses", body(stream=is_stream))
-    assert status == 200 and "correction: 'exec': free text is sent as the string 'input' of a function" in one.lines
+    assert (
+        status == 200
+        and "correction: 'exec': the free-text input is sent as the string argument 'input' of a function" in one.lines
+    )
     *before, call = output(first)
     assert (call["type"], call["name"], call["input"], call["namespace"]) == (
         *("custom_tool_call", "exec", CODE, "functions"),

@@ -33,7 +33,7 @@ def test_reasoning_gets_a_handle_and_comes_back():
     thinking = json.loads(first)["content"][0]
     assert status == 200 and thinking["signature"] == "workbench:a1"
     assert (
-        "handle: workbench:a1 sent instead of a signature, which reasoning received as reasoning_content does not have"
+        "handle: workbench:a1 sent instead of a signature: the reasoning received as reasoning_content has none"
         in one.lines
     )
     status, _ = one.ask("/v1/messages", follow(first))

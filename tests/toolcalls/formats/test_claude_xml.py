@@ -382,7 +382,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a\n", "line": 1},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -393,7 +393,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -404,7 +404,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "the closing tag of the call is missing",
             )
         ],
@@ -480,7 +480,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],

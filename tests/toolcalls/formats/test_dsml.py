@@ -111,12 +111,12 @@ CASES: list[found.Case] = [
     (
         "parameter not closed",
         block(inv("read", par("a", "x").replace(f"</{D}parameter>\n", ""), par("b", "y"))),
-        [("read", {"a": "x", "b": "y"}, "a parameter is not closed")],
+        [("read", {"a": "x", "b": "y"}, "a parameter has no closing tag")],
     ),
     (
         "last parameter not closed",
         block(inv("read", par("a", "x").replace(f"</{D}parameter>\n", ""))),
-        [("read", {"a": "x"}, "a parameter is not closed")],
+        [("read", {"a": "x"}, "a parameter has no closing tag")],
     ),
     (
         "text between",
@@ -129,7 +129,7 @@ CASES: list[found.Case] = [
     (
         "cut in a value",
         TEXT[: TEXT.index("/a") + 1],
-        [("read", {"path": "/"}, "a parameter is not closed", "unclosed")],
+        [("read", {"path": "/"}, "a parameter has no closing tag", "unclosed")],
     ),
     ("cut in a tag", TEXT[: TEXT.index("DSML｜parameter") + 6], [("read", {}, "unclosed")]),
     ("ASCII bars", TEXT.replace("｜", "|"), [ODD]),

@@ -73,7 +73,7 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
         pytest.param(
             "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>",
             (),
-            [("bash", {"command": "ls -l"}, "a parameter is not closed")],
+            [("bash", {"command": "ls -l"}, "a parameter has no closing tag")],
             id="parameter not closed",
         ),
         pytest.param(

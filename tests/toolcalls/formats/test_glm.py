@@ -150,7 +150,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a", "line": 1},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -161,7 +161,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -183,7 +183,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],
@@ -206,7 +206,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],

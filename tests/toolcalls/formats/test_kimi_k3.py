@@ -305,7 +305,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -360,7 +360,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],

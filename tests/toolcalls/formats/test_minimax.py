@@ -388,7 +388,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a\n", "line": 1},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -399,7 +399,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -410,7 +410,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "the closing tag of the call is missing",
             )
         ],
@@ -486,7 +486,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],

@@ -377,7 +377,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -393,7 +393,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"opts": "]<]minimax[>[<a>1]<]minimax[>[</opts>"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -434,7 +434,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],

@@ -264,7 +264,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a", "line": 3},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -275,7 +275,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
             )
         ],
     ),
@@ -286,7 +286,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "the closing tag of the call is missing",
             )
         ],
@@ -395,7 +395,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "src/ma"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             )
         ],
@@ -608,7 +608,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a parameter is not closed",
+                "a parameter has no closing tag",
                 "unclosed",
             ),
             (

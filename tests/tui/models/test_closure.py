@@ -30,8 +30,8 @@ def test_ids_and_places(line: CallLine, words: list[str]) -> None:
 
 
 def test_notes_are_told_when_open() -> None:
-    line = CallLine("c1", "ls", CALL, (), CallState.MISSING, "message 3 follows, but does not contain its result")
-    assert plain(call_body(line, 60)[0]).strip() == "message 3 follows, but does not contain its result"
+    line = CallLine("c1", "ls", CALL, (), CallState.MISSING, "message 3 follows, but does not contain the tool result")
+    assert plain(call_body(line, 60)[0]).strip() == "message 3 follows, but does not contain the tool result"
 
 
 def test_summary() -> None:

@@ -132,7 +132,7 @@ def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() 
 def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
     note = "not recorded completely; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
     made = view(Exchange("1", HttpRequest(), HttpResponse(200), note=note, branch="a to b"))
-    assert [(row.label, row.value) for row in group(made, "changed by a translation or correction")] == [
+    assert [(row.label, row.value) for row in group(made, "changed by a translation or a correction")] == [
         ("handle", "workbench:1 in place of a signature"),
         ("loss", "/a: x; y"),
         ("correction", "serial"),

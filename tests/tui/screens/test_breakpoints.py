@@ -145,7 +145,7 @@ async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoint
     async with following(recorder.writer.path, (80, 24)) as driver:
         await said(driver, "request 1 paused")
         holder.close()
-        await said(driver, "its recorder has ended")
+        await said(driver, "the recorder has ended")
         recorder.close()
         await until(driver.pilot, lambda: not driver.screen.state.is_live)
         await driver.press("P")

@@ -155,7 +155,7 @@ async def test_traffic_is_shown_and_never_obeyed() -> None:
         assert_clean(driver)
         await driver.press("e", *"ok", "ctrl+s", "enter")
         await pending(driver, screen, AnswerCall, 1)
-        assert "an error that says why" in driver.text
+        assert "an error that explains why" in driver.text
         await driver.press("enter")
         await pending(driver, screen, Send, 2)
         assert_clean(driver)

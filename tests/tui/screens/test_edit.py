@@ -234,7 +234,7 @@ async def test_a_value_is_edited_in_the_editor(tmp_path: Path, monkeypatch: pyte
         await edit.go("/messages/2/content")
         for script, said, text in (
             ("pass", "no change", "and now?"),
-            ("sys.exit(3)", "the editor ended with status 3", "and now?"),
+            ("sys.exit(3)", "the editor exited with status 3", "and now?"),
             ("p.write_bytes(p.read_bytes() + b'!\\n')", "text of message 3 changed", "and now?!"),
         ):
             editor.write_text(f"import pathlib, sys\np = pathlib.Path(sys.argv[-1])\n{script}\n")

@@ -41,7 +41,7 @@ async def test_exchange_message_byte_and_pointer() -> None:
         await jump(driver, "99")
         assert "exchange 99: the session has 3 exchanges" in driver.text
         await jump(driver, "e99999")
-        assert "event 99,999: this place does not exist in the open exchange" in warnings(driver)
+        assert "event 99,999: this position does not exist in the open exchange" in warnings(driver)
 
 
 async def test_an_id_is_found_in_another_exchange() -> None:

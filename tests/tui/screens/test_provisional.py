@@ -111,7 +111,7 @@ async def test_an_action_that_needs_the_conversation_says_that_it_waits(monkeypa
         session = driver.screen
         await driver.press("m")
         await until(
-            driver.pilot, lambda: f"exchange {REFUSED + 1} is provisional until all exchanges before it" in driver.text
+            driver.pilot, lambda: f"exchange {REFUSED + 1} is provisional until all earlier exchanges" in driver.text
         )
         await driver.press("f")
         await until(driver.pilot, lambda: "repairs are looked up after" in driver.text)

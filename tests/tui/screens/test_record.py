@@ -134,7 +134,7 @@ async def test_one_question_is_asked_and_the_rest_is_folded(recorders: list[Fake
     async with at_home() as home:
         await home.press("r")
         await home.until("protocol, hop name, breakpoints, session file · tab: show")
-        assert "Hop name" not in home.text and "your client then sends its requests to it" in home.text
+        assert "Hop name" not in home.text and "your client must send its requests to this proxy" in home.text
         await home.press(*"openai")
         await home.until("enter: listen on this machine, record, and forward to https://api.openai.com")
         await home.press("tab")

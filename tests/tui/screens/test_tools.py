@@ -50,7 +50,7 @@ async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
         await tools_of(driver)
         assert " need a change" in driver.text and "run by the provider: no schema" in driver.text
         await driver.press("g", "j")
-        assert "/oneOf: oneOf is not allowed at the root" in driver.text and "accept it unchanged" in driver.text
+        assert "/oneOf: oneOf is not allowed at the root" in driver.text and "accept the tool unchanged" in driver.text
         await driver.press("tab", "G")
         assert "bedrock, " in driver.text
         await driver.press("enter")

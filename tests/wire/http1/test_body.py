@@ -105,7 +105,7 @@ BAD_CHUNKS = {
     "bare LF behind an extension": b"5;a\nhello\r\n",
     "NUL in an extension": b"5;\x00\r\nhello\r\n",
     "CR in an extension": b"5;a\rb\r\nhello\r\n",
-    "longer than its size": b"5\r\nhello!\r\n0\r\n\r\n",
+    "longer than its declared size": b"5\r\nhello!\r\n0\r\n\r\n",
     "LF behind the data": b"5\r\nhello\n0\r\n\r\n",
     "CR behind the data": b"5\r\nhello\r0\r\n\r\n",
     "trailer without colon": b"0\r\nX\r\n\r\n",

@@ -191,7 +191,7 @@ def test_messages_that_share_one_body_are_bounded(tmp_path: Path, monkeypatch: p
         tmp_path / "a.wb", [Exchange("a", HttpRequest("GET", "/"), kind=ExchangeKind.WEBSOCKET, frames=frames)]
     )
     with closing(store.open_session(path)) as session:
-        assert session.exchange(0).damage == ("frames are damaged: they exceed 5,000 bytes in total",)
+        assert session.exchange(0).damage == ("frames are damaged: the bodies exceed 5,000 bytes in total",)
 
 
 def test_a_damaged_page_of_messages_leaves_those_of_other_exchanges(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _lines(exchange_fixes: list[ExchangeFix], out: Path) -> Iterator[str]:
             why = (
                 "no verified repair"
                 if finding.severity is Severity.ERROR
-                else "warning only, not repaired automatically: repair it by hand"
+                else "warnings are not repaired automatically: repair this one by hand"
             )
             yield f"    not repaired: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
     yield ""

@@ -121,7 +121,7 @@ def _lost_keys(before: bytes, after: bytes) -> Iterator[ValueChange]:
                 DamageKind.DUPLICATES_LOST,
                 pointer,
                 pointer,
-                words="of the duplicate keys, only the last was kept",
+                words="only the last of the duplicate keys was kept",
                 is_same_meaning=True,
             )
 

@@ -61,7 +61,7 @@ CHECKED = "verified against the contract only"
 
 def verification(repair: Repair) -> str:
     """The result of the check of a repair, in words for people."""
-    return CHECKED if repair.verified else "repairs this finding alone; other findings remain"
+    return CHECKED if repair.verified else "repairs only this finding; other findings remain"
 
 
 @cache

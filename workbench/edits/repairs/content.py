@@ -96,11 +96,11 @@ def system_position(fault: Fault) -> Iterator[Proposal]:
     if first.role == message.role and fault.number > 0:
         changes = join_messages(fault, 0, [fault.number])
         if changes:
-            yield Proposal("merge the system message into the first one", changes)
+            yield Proposal("merge the system message into the first system message", changes)
         numbers = [n for n, m in enumerate(fault.messages) if n and m.role == message.role]
         changes = join_messages(fault, 0, numbers) if len(strays) > 1 else ()
         if changes:
-            yield Proposal("merge every system message into the first one", changes)
+            yield Proposal("merge every system message into the first system message", changes)
     elif fault.number > 0:
         yield Proposal("move the system message to the front", (Move(message.pointer, first.pointer),))
     role = Replace(f"{message.pointer}/role", "user")

@@ -36,7 +36,9 @@ def _without_keyword(fault: Fault) -> Iterator[Proposal]:
     step = at.rpartition("/")[2]
     if fault.finding.rule == "schema.unsupported-keyword" and fault.value(at) is not None and not step.isdecimal():
         yield Proposal(
-            f"remove the keyword {quote(step)} (the tool must check it itself)", (Remove(at),), RepairCost.DROPPED
+            f"remove the keyword {quote(step)} (the tool must check the value itself)",
+            (Remove(at),),
+            RepairCost.DROPPED,
         )
     if fault.finding.rule == "schema.items-missing" and isinstance(fault.value(at), dict):
         yield Proposal("allow items of any type", (Insert(f"{at}/items", {}),))

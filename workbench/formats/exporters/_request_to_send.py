@@ -263,7 +263,7 @@ class _RequestReader:
             notes.append("the body is sent as stored; the original bytes were not kept")
         spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "body"]
         if spans:
-            notes.append("secrets in the body are variables: set SECRET …")
+            notes.append("secrets in the body are replaced by variables: set SECRET …")
         return list(_cut(text, spans, "SECRET"))
 
 

@@ -59,7 +59,7 @@ def _notes(exchange: Exchange) -> Iterator[str]:
     if exchange.state is not State.COMPLETE:
         yield f"the recorded response is incomplete ({exchange.state}); the replay ends there"
     if exchange.hop:
-        yield f"the hop {exchange.hop!r} is not kept"
+        yield f"the name of hop {exchange.hop!r} is not stored"
     if any(_is_decoded(side) for side in (exchange.request, exchange.response) if side):
         yield "a body is stored decoded, without its Content-Encoding header"
 

@@ -251,7 +251,7 @@ def _refuse_text(source: _files.InputSource, unreadable: list[tuple[int, str]]) 
         line, why = unreadable[0]
         more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
         where = f"{source.label}, line {line}"
-        raise UnreadableInput(f"it looks like {why}{more}", where=where, hint=unwrapping.HINT)
+        raise UnreadableInput(f"the input looks like {why}{more}", where=where, hint=unwrapping.HINT)
     if kind := unwrapping.recognise(text):
         raise UnreadableInput(kind.what, where=source.label, hint=kind.hint)
 
@@ -345,7 +345,7 @@ BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
 def recognise(head: bytes) -> UnsupportedFormat | None:
     """The unsupported format that a file starts like; None if it is none of them."""
     if head.startswith(b"PK\x03\x04"):
-        return UnsupportedFormat("a zip archive", "unpack it and give a file from it")
+        return UnsupportedFormat("a zip archive", "unpack the archive and give a file from it")
     for magic, found in BINARY:
         if head.startswith(magic):
             return found

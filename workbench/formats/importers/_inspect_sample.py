@@ -126,7 +126,7 @@ class InspectSample:
             for number in range(max(ref[0], 0), min(ref[1], len(pool))):
                 budget -= self._key(pool[number])[1]
                 if budget < 0:
-                    self.damage.leave_out(f"pool messages beyond {MAX_POOLED:,} bytes in one event")
+                    self.damage.leave_out(f"entries of the message pool beyond {MAX_POOLED:,} bytes in one event")
                     return
                 yield pool[number]
 

@@ -123,7 +123,7 @@ class Unwrapper:
         exchanges = list(pair_sides([t.exchange for t in extracts]))
         kinds = Counter(t.what for t in extracts)
         note = f"unwrapped: from {_list_kinds(kinds)}{_left_out(text, covered)}"
-        damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.unreadable)]
+        damage = [f"line {line}: this looks like {why}" for line, why in dict.fromkeys(self.unreadable)]
         self.unreadable = []
         return self._session(exchanges, damage, note)
 

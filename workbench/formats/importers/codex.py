@@ -87,7 +87,9 @@ def _answered_turn(step: CodexStep, history: SharedHistory | None) -> Transcript
     body |= {"model": model} if model else {}
     body |= {"usage": _usage(step.usage)} if step.usage else {}
     turn = _turn(
-        step, history, _like(step, f"line {step.number}", "model items between two client items are one response")
+        step,
+        history,
+        _like(step, f"line {step.number}", "model items between two client items are treated as one response"),
     )
     return TranscriptTurn(turn.like, _PROTOCOL, history, turn.model, members=turn.members, response=dumps(body))
 

@@ -105,15 +105,15 @@ def recognise(text: str) -> UnusableText | None:
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider
         source = f"{who}: {first.rule}" if first.rule else who
         return UnusableText(
-            f"it looks like an error text ({source}), not like a model's response",
-            "look it up with workbench explain 'TEXT'",
+            f"the text looks like an error message ({source}), not like a model's response",
+            "look up the message with workbench explain 'TEXT'",
         )
     head = text[:_HEAD]
     is_prose = bool(_PROSE.search(head))
     for what, pattern, hint in _KINDS:
         if pattern.search(head) and not (is_prose and pattern.flags & _LINES):
             return UnusableText(
-                f"it looks like {what}, but contains no request or response of a model API", f"{hint}; {AS_TEXT}"
+                f"the text looks like {what}, but contains no request or response of a model API", f"{hint}; {AS_TEXT}"
             )
     return None
 
@@ -137,10 +137,7 @@ __all__ = [
 ]
 
 
-HINT = (
-    "paste the complete text, or record the traffic (workbench record); "
-    "for text that a model wrote, use --protocol text"
-)
+HINT = "paste the complete text, or record the traffic (workbench record); for a model's text, use --protocol text"
 
 
 def scan(text: str) -> Scan:

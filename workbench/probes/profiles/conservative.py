@@ -87,7 +87,9 @@ def _measured_reasons(profile: CapabilityProfile) -> list[FallReason]:
             FallReason(CautionLevel.NO_TOOLS, f"the model makes no tool calls ({_samples(profile, 'format')})")
         )
     if profile.fact("closes") is False and _fails(profile, "closure"):
-        found.append(FallReason(CautionLevel.NO_TOOLS, f"it ignores tool results ({_samples(profile, 'closure')})"))
+        found.append(
+            FallReason(CautionLevel.NO_TOOLS, f"the model ignores tool results ({_samples(profile, 'closure')})")
+        )
     if profile.fact("error_repair") == "none":
         found.append(
             FallReason(CautionLevel.READ_ONLY, f"failed calls are not corrected ({_samples(profile, 'repair')})")

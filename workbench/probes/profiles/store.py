@@ -64,7 +64,9 @@ class ProfileStore:
         every = self.latest()
         found = [p for n, p in enumerate(every, 1) if name == str(n)] or [p for p in every if _fits(p.key, name)]
         if len(found) != 1:
-            hint = "workbench profile list shows all" if every else "create one with workbench probe --target T"
+            hint = (
+                "workbench profile list shows all profiles" if every else "create one with workbench probe --target T"
+            )
             raise UsageError(f"{len(found) or 'no'} profiles match {name!r}", hint=hint)
         if not back:
             return found[0]

@@ -124,7 +124,7 @@ def _marks(tools: JsonValue) -> dict[str, JsonValue]:
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     """Every tool; marks for the cache between them are none."""
     if value is not None and not isinstance(value, list):
-        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/toolConfig/tools")
+        notes.add("schema.malformed", f"'tools' is {type_words(value)}, not a list", "/toolConfig/tools")
     for n, tool in enumerate(value if isinstance(value, list) else ()):
         at = f"/toolConfig/tools/{n}"
         if not isinstance(tool, dict):
@@ -152,7 +152,7 @@ def _choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
         return None
     mode = next((m for m in CHOICES if isinstance(value, dict) and isinstance(value.get(m), dict)), None)
     if mode is None:
-        message = "toolChoice is not an object with one of the keys auto, any and tool"
+        message = "toolChoice is not an object with exactly one of the keys 'auto', 'any' and 'tool'"
         notes.add("choice.unsupported", message, "/toolConfig/toolChoice")
         return ToolChoice("other", value=value)
     name = value[mode].get("name")

@@ -291,7 +291,9 @@ class KeyedStreamDecoder:
         if block is not None and block.kind == kind:
             return block
         if block is not None:
-            self._fault("stream.block-order", f"{kind!r} in block {index}, which is of type {block.kind!r}", at.number)
+            self._fault(
+                "stream.block-order", f"{kind!r} in block {index}, which has the type {block.kind!r}", at.number
+            )
         elif index in self._closed:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which has stopped", at.number)
         elif kind == _STARTED:

@@ -212,9 +212,7 @@ class BedrockInvoke(CodecAdapter):
                 return completion_text.read_request(value, PROTOCOL)
             if isinstance(value, dict) and "anthropic_version" not in value:
                 names = ", ".join(f"{key:.40}" for key in list(value)[:4])
-                raise ProtocolMismatch(
-                    f"a body of a model whose vendor is not recognised by its name ({names}): not decoded"
-                )
+                raise ProtocolMismatch(f"a body for a model of an unknown vendor ({names}): not decoded")
         return super().decode_request(body, known)
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:

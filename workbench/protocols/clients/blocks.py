@@ -305,7 +305,7 @@ class VercelAnthropic:
 class JoinedBlocks:
     """A client with one loop: each delta is added to the block that was opened last; indices are ignored."""
 
-    name, package = NAIVE, "a simple hand-written loop that joins everything by position"
+    name, package = NAIVE, "a simple hand-written loop that joins all deltas by position"
 
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []

@@ -48,7 +48,7 @@ def _chunk(event: SseEvent) -> DataBlock:
 
 
 TEXT, REASONING, CALL = "text", "reasoning", "call"
-MADE_UP = "(made up by the client)"
+MADE_UP = "(invented by the client)"
 """Stands for an id that a client invents where the wire has none."""
 
 

@@ -187,7 +187,7 @@ class Llm(_ByIndex):
 class JoinedByPosition(ChatPolicy):
     """A client with one loop: the n-th delta of a list goes to the n-th call; indices are ignored."""
 
-    name, package = NAIVE, "a hand-written loop that joins everything by position"
+    name, package = NAIVE, "a hand-written loop that joins all deltas by position"
 
     def __init__(self) -> None:
         super().__init__()

@@ -91,7 +91,7 @@ class OpenAIPythonChat(ChatPolicy):
     def _read_back(self, choice: HeldChoice, call: Delta) -> None:
         index = call["index"]
         if not -len(choice.calls) <= index < len(choice.calls):
-            raise Stop("IndexError", f"there is no call {index}: the earlier ones are missing")
+            raise Stop("IndexError", f"there is no call {index}: the earlier calls are missing")
         if choice.calls[index].text("type") == "function" and function_of(call) is None:
             is_first = "function" not in choice.calls[index].strings and self.is_begun
             raise Stop("AttributeError" if is_first else "AssertionError", "a delta of a call without a function")

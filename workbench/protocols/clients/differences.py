@@ -201,7 +201,7 @@ def _whole(place: str, part: PartBuffer) -> str:
 def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, all_mine: dict[str, PartBuffer]) -> str:
     their_value, my_value = theirs.says().get(field), mine.says()[field]
     if their_value == MADE_UP:
-        return f"makes up an id for {place}, which was received with {_quote(my_value) if my_value else 'none'}"
+        return f"invents an id for {place}, which was received with {_quote(my_value) if my_value else 'none'}"
     if field in ("text", "signature", "data"):
         return _speech_words(place, field, str(their_value or ""), str(my_value or ""))
     label = f"{place}" if field == "name" else f"{place} {_quote(mine.text('name'))}"

@@ -117,9 +117,7 @@ class OpenAIPythonResponses(_Events):
         elif kind == "response.output_item.done" and isinstance(item, dict):
             added = self.open_items.get(index)
             if added is not None and not _is_same(added, item):
-                raise Stop(
-                    "RuntimeError", f"the finished item at output index {index} differs from the one that was streamed"
-                )
+                raise Stop("RuntimeError", f"the finished item at output index {index} differs from the streamed item")
             self.ended_items[index] = (item, event)
         elif kind == COMPLETED:
             self._complete(response_of(value).get("output"), event)

@@ -146,7 +146,7 @@ CLIENTS: tuple[Client, ...] = (
         "llm",
         ("llm",),
         (OPENAI, ANTHROPIC, GEMINI),
-        advice="models from extra-openai-models.yaml keep their api_base: set it there",
+        advice="models from extra-openai-models.yaml keep their api_base: change it in that file",
     ),
     Client("aider", ("aider",), (OPENAI_OLD, OPENAI, ANTHROPIC, Variable("ANTHROPIC_API_BASE", "anthropic"), GEMINI)),
 )

@@ -163,4 +163,4 @@ def _means(raw: str | None, value: JsonValue) -> bool:
 
 def _unlike(what: str, pointer: str) -> LocalProtocolError:
     what = f"this edit changes the structure: {what}"
-    return LocalProtocolError(what, where=pointer or None, hint="only values can be written back in place")
+    return LocalProtocolError(what, where=pointer or None, hint="only values can be changed in place")

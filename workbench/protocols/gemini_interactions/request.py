@@ -106,14 +106,14 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
         return ()
     if isinstance(value, str):
         return (Text(value, source=Source("/system_instruction", ITSELF)),)
-    notes.shape(f"system_instruction is {type_words(value)}, not a string", "/system_instruction")
+    notes.shape(f"'system_instruction' is {type_words(value)}, not a string", "/system_instruction")
     return (Opaque(type_name(value), value, Source("/system_instruction", VERBATIM)),)
 
 
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     if not isinstance(value, list):
         if value is not None:
-            notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/tools")
+            notes.add("schema.malformed", f"'tools' is {type_words(value)}, not a list", "/tools")
         return
     for n, tool in enumerate(value):
         at = f"/tools/{n}"
@@ -147,7 +147,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
         return None
     read = _choice(value)
     if read is None and not isinstance(value, dict) and value != "validated":
-        notes.add("choice.unsupported", "tool_choice is not one of auto, any, none, validated", _CHOICE)
+        notes.add("choice.unsupported", "'tool_choice' is not one of 'auto', 'any', 'none' and 'validated'", _CHOICE)
     return ToolChoice(*(read or ("other", None)), value=value)
 
 

@@ -202,7 +202,7 @@ def _call(block: BlockReader, kind: str) -> Part:
         name = kind.removesuffix(CALL)
     value = block.take("input", "arguments")
     if is_function and value is None:
-        what = "arguments is null" if "arguments" in block.value else "a call without arguments"
+        what = "'arguments' is null" if "arguments" in block.value else "a call without arguments"
         block.notes.add(
             "args.empty", f"{what}: this protocol requires an object, even for empty arguments", "/arguments"
         )

@@ -329,7 +329,7 @@ class StepStreamDecoder:
         elif isinstance(content, dict):
             self._whole(step, "/summary", content, number, "/delta/content")
         else:
-            self._notes.add("content.shape", f"a summary is {type_words(content)}, not content", number)
+            self._notes.add("content.shape", f"a summary is {type_words(content)}, not a content object", number)
 
     def _whole(self, step: StreamedStep, key: str, value: JsonValue, number: int, pointer: str) -> None:
         """An entry of a list of the step, which comes whole; strings that grew before it are over."""

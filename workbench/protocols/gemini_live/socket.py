@@ -185,7 +185,11 @@ class LiveTurns:
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
         for call in sorted(names - self._called.keys(), key=str):
             text = f"a result was sent for {call!r:.80}, but no call on this connection has this id"
-            text = text if call is not None else "a result has no id: Live cannot know which call it answers"
+            text = (
+                text
+                if call is not None
+                else "a result has no id: the Live API cannot know which call the result answers"
+            )
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _judge_told(self, number: int, turns: JsonValue) -> None:
@@ -193,7 +197,9 @@ class LiveTurns:
         parts = (part for turn in _chunks(turns) for part in _chunks(member(turn, "parts")))
         names = {_call_id(member(part, "functionResponse")) for part in parts if member(part, "functionResponse")}
         for name in sorted(map(str, names & (self._turn.open_calls if self._turn else set()))):
-            text = f"the result of call {name!r:.80} is in clientContent; Live reads results in toolResponse"
+            text = (
+                f"the result of call {name!r:.80} is in clientContent; the Live API reads results only in toolResponse"
+            )
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _add_input(self, number: int, value: Value) -> None:
@@ -295,7 +301,7 @@ class LiveTurns:
             text = "the server sent nothing after the setup, not even setupComplete"
             yield SocketFact("socket.no-response", text, (self._frames[0],), is_of_client=False, is_of_end=True)
         if self._idle_input and not self.turns and self._is_ready:
-            text = f"the client sent input, but {self._idle_input[1]}: the model waits for its end"
+            text = f"the client sent input, but {self._idle_input[1]}: the model waits for the end of the input"
             yield SocketFact("socket.unused-result", text, (self._idle_input[0],), is_of_end=True)
 
     # -- the server

@@ -147,7 +147,7 @@ class LiveStreamDecoder:
         key = key_of(value, "toolCall")
         calls = member(value.get(key), "functionCalls")
         if key in value and not isinstance(calls, list):
-            self._note("content.shape", f"functionCalls is {type_words(calls)}, not a list", "/toolCall", number)
+            self._note("content.shape", f"'functionCalls' is {type_words(calls)}, not a list", "/toolCall", number)
         if isinstance(value.get(key), dict):
             self._keep("toolCall", {k: v for k, v in value[key].items() if v is not calls})
         for n, call in enumerate(calls if isinstance(calls, list) else ()):
@@ -184,7 +184,7 @@ class LiveStreamDecoder:
             self._error = self._error or error
             self._note("stream.error-event", "the stream contains an error", "/error", number)
         else:
-            self._note("stream.framing", f"a message is {type_words(value)}, an unknown kind", "", number)
+            self._note("stream.framing", f"a message is {type_words(value)}, which is an unknown kind", "", number)
             self._strays.append(value)
 
     # -- what it adds up to

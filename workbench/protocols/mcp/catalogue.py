@@ -147,15 +147,18 @@ class Catalogue:
         responses = params.get("inputResponses")
         given = frozenset(responses if isinstance(responses, dict) else ())
         if awaited and not alike and "awaited" not in self._shortened:
-            text = "requestState is not that of the result that asked for input: a client sends it back unchanged"
+            text = (
+                "'requestState' differs from that of the result that asked for input: a client must send it back "
+                "unchanged"
+            )
             place = "/params/requestState" if "requestState" in params else "/params"
             yield CatalogueLapse("message", True, place, text)
         elif alike and not any(each.keys <= given for each in alike):
             missing = quote(min(alike[0].keys - given))
-            text = f"the response {missing} is missing, for which the result asked in inputRequests"
+            text = f"the response {missing} is missing, although the result asked for it in 'inputRequests'"
             yield CatalogueLapse("message", True, "/params", text)
         if any(each.id == repr(message.get("id")) for each in awaited):
-            yield CatalogueLapse("message", True, "/id", "the request is repeated with input, but has its old id")
+            yield CatalogueLapse("message", True, "/id", "the request is repeated with input, but still has its old id")
 
     def of_notification(
         self,
@@ -176,7 +179,7 @@ class Catalogue:
             self._forget(_CHANGES[method])
         if method == "notifications/message" and version >= STATELESS:
             if not is_log_wanted:
-                text = f"a log message is sent, but no open request asks for them with {LOG_LEVEL}"
+                text = f"a log message is sent, but no open request asks for log messages with {LOG_LEVEL}"
                 yield CatalogueLapse("unasked", False, "/method", text)
         elif method == "notifications/message" and level in LEVELS and LEVELS.index(str(level)) < self._level[""]:
             text = f"a log message has the level {level}, but the client asked for {LEVELS[self._level['']]} and above"
@@ -230,7 +233,7 @@ class Catalogue:
             )
         is_complete = self._following.get("prompts", "") is None and "prompts" not in self._shortened
         if method == "prompts/get" and isinstance(name, str) and is_complete and name not in self._prompts:
-            text = f"the server lists no prompt {quote(name)}, and refuses it"
+            text = f"the server lists no prompt {quote(name)}, but refuses the prompt that was requested"
             yield CatalogueLapse("unlisted-name", True, "/params/name", text)
 
     def _take_lists(

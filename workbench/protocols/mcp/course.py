@@ -157,7 +157,10 @@ class Course:
         """An id or a token of progress that another request of this side has, or had."""
         token = token_in(params)
         if token is not None and self._open.has_token(key[0], repr(token)) and key not in self._open:
-            text = f"another open request has the progressToken {cut(repr(token))}: progress fits both requests"
+            text = (
+                f"another open request has the progressToken {cut(repr(token))}: a progress message would match "
+                "both requests"
+            )
             yield Lapse("progress", key[0], place, "/params/_meta/progressToken", text)
         is_used = self._is_alone and key in self._ids and key not in self._open
         if is_used and "" < self.version < STATELESS and method not in _PROBES:
@@ -225,7 +228,9 @@ class Course:
             text = f"the {sender} sent {quote(method)} before the client sent notifications/initialized"
             yield Lapse("lifecycle", sender, place, "/method", text)
         elif self.phase == "answered":
-            text = "the client sent no notifications/initialized after the response to initialize and before this"
+            text = (
+                "the client sent no notifications/initialized after the response to initialize and before this message"
+            )
             yield Lapse("lifecycle", CLIENT, place, "/method", text)
             self._set("phase", "ready")
         elif not self.phase and sender == CLIENT and not is_stateless(params) and len(self._early) < _MOST:
@@ -437,7 +442,7 @@ class Course:
 def _fault_of_kind(message: Mapping[str, JsonValue]) -> str:
     """Why a message without a method is no response, in words; empty if it is one."""
     if "result" in message and "error" in message:
-        return "the response has a result and an error: clients that take the first one never see the other"
+        return "the response has a result and an error: clients that use one of them never see the other"
     if "result" in message or "error" in message or "jsonrpc" not in message:  # which is a fault of the line
         return ""
     return "the message has no method, no result and no error: programs that validate messages refuse it"

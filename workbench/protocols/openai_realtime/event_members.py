@@ -84,7 +84,7 @@ def missing_members(value: Mapping[str, JsonValue]) -> str:
     kind, response = str(value.get("type")), value.get("response")
     if kind in ("response.created", "response.done") and isinstance(response, dict):
         names = [f"response.{name}" for name in _OF_RESPONSE if name not in response]
-        client = "pipecat, whose types require that, stops reading"
+        client = "pipecat, whose types require this field, stops reading"
     else:
         names = [name for name in _REQUIRED.get(kind, ()) if name not in value]
         client = "openai-agents (Python), which validates events by the official types, reports an error"
@@ -109,7 +109,7 @@ class AnnouncedParts:
         is_missing = kind in _PIECES and part not in self._parts
         if is_missing or kind == "response.content_part.added":
             self._parts.add(part)
-        return f"{kind} belongs to a part that no response.content_part.added began" if is_missing else ""
+        return f"{kind} belongs to a content part that no response.content_part.added started" if is_missing else ""
 
 
 class ContentNames:
@@ -130,5 +130,5 @@ class ContentNames:
         for stem, number in self._first.items():
             if has_new and stem in _BETA and _BETA[stem] not in self._first:
                 text = f"message {number + 1} has the beta name {stem}.* instead of {_BETA[stem]}.*, but other messages"
-                text += " have current names: clients that know only current names miss its content"
+                text += " have current names: clients that know only current names miss the content"
                 yield SocketFact("stream.client-misses", text, (number,), is_of_client=False, is_of_end=True)

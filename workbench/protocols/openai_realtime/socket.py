@@ -159,7 +159,7 @@ class RealtimeTurns:
         elif kind == "response.cancel":
             self._cancelled_in = number
             for turn in self._active.values():
-                turn.notes.append(f"the client cancelled it in frame {number + 1}")
+                turn.notes.append(f"the client cancelled the response in frame {number + 1}")
 
     def _note_late(self, number: int, update: Value) -> None:
         """Settings that come too late for a response: messages are read in their order (openai-agents-python 1388)."""
@@ -211,7 +211,7 @@ class RealtimeTurns:
             yield SocketFact("socket.no-response", text, (), is_of_client=False, is_of_end=True)
         if self._first_event and not self.turns and not self._inputs and self._types.keys() <= {*_SESSION}:
             number, kind = self._first_event
-            text = f"the first event of the server is {kind!r:.80}: clients that wait for session.created stop here"
+            text = f"the first event of the server is {kind!r:.80}: clients that wait for session.created wait forever"
             yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
 
     def _unheard_input(self) -> Iterator[SocketFact]:
@@ -466,7 +466,7 @@ class RealtimeTurns:
     def _begin_refused_update(self, number: int, frame: Frame) -> _RealtimeTurn:
         """A turn for an update of the session that was refused: what it stated, and no more."""
         turn = self._begin(number, frame, {}, self._updates.stated_in.get(number))
-        turn.notes.append(f"the server refused the session of frame {number + 1}: no response was requested")
+        turn.notes.append(f"the server refused the session of frame {number + 1}: so no response was requested")
         return turn
 
     def _take_waiting(self, number: int | None, *, is_last: bool) -> _RealtimeTurn | None:
@@ -481,7 +481,7 @@ class RealtimeTurns:
     def _take_back(self, item: ConversationItem, frame: Frame) -> _RealtimeTurn:
         """A turn for an item that the server refused; the conversation is without it from now on."""
         turn = self._begin(item.number, frame, {})
-        turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
+        turn.notes.append(f"the server refused the item of frame {item.number + 1}: so no response was requested")
         self._conversation.items.remove(item)
         self._unused = [held for held in self._unused if held[0] != item.number]
         return turn

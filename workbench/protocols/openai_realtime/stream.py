@@ -116,7 +116,7 @@ def _unexplained_end(response: Value, ended: int | None) -> Iterator[Anomaly]:
     details = response.get("status_details")
     has_reason = isinstance(details, dict) and bool(details.get("reason"))
     if response.get("status") == "incomplete" and not has_reason and ended is not None:
-        text = "the response is incomplete and has no reason for it (status_details.reason)"
+        text = "the response is incomplete and gives no reason (status_details.reason)"
         yield Anomaly(f"stream.finish-reason{MILD}", text, "/status_details", (ended,))
 
 

@@ -29,7 +29,7 @@ _ENVELOPE = "response.event"
 _MARKS = ("session.start", "session.started", "session.delegation.created", _ENVELOPE, "response.item.create")
 _CONTEXTS = ("session.commentary.append", "session.thinking.append", "session.instructions.append")
 _FAILURES = {
-    "expired": "the session reached its longest duration",
+    "expired": "the session reached its maximum duration",
     "content": "a safety filter ended the session",
     "connection_lost": "the connection was lost, or the service lost its own connection to the model",
 }
@@ -65,7 +65,7 @@ class _BackendTurn(SocketTurn):
 class LiveBackendTurns:
     """The backend of one connection: its settings, its chain of responses, and what it was told."""
 
-    title = "OpenAI Live, its backend"
+    title = "OpenAI Live, backend"
 
     def __init__(self) -> None:
         self.turns: list[SocketTurn] = []
@@ -137,7 +137,7 @@ class LiveBackendTurns:
 
         if self._work:
             text = (
-                f"no context answers the delegation of {', '.join(map(repr, self._work)):.120}: the model waits for it"
+                f"no context answers the delegation of {', '.join(map(repr, self._work)):.120}: the model keeps waiting"
             )
             numbers = tuple(self._work.values())
             yield SocketFact("socket.unanswered-call", text, numbers, is_harmless=True, is_of_end=True)

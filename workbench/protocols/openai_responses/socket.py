@@ -132,7 +132,8 @@ class ResponsesTurns:
             if parent in had_tools and not value.get("tools") and not turn.follows and not is_for_text:
                 number = turn.numbers[-1]
                 text = (
-                    f"message {number + 1} continues {parent!r:.80}, but has none of its tools: each request needs them"
+                    f"message {number + 1} continues {parent!r:.80}, but declares none of its tools: each request "
+                    "must declare its tools"
                 )
                 yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True)
 

@@ -288,9 +288,9 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     if sent == len(there.times) and case.theme is Theme.BUFFERING:
         words = f"the upstream sent all {sent} chunks before the client received the first one"
     elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
-        words = "the client received the first chunk only after others were sent"
+        words = "the client received the first chunk only after later chunks were sent"
     elif seen.late_chunks and b"".join(here.pieces) == b"".join(there.pieces):
-        words = f"{seen.late_chunks} of {len(there.times)} chunks were held back until later ones were sent"
+        words = f"{seen.late_chunks} of {len(there.times)} chunks were held back until later chunks were sent"
     if words:
         yield _fault(DamageKind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
 

@@ -309,8 +309,11 @@ class HeldResponse:
             )
         sent = self.raw[: self._released]
         if not text.startswith(sent):
-            what = f"the first {self._released:,} bytes have already been sent: the new body must begin with them"
-            raise UsageError(what, hint="edit only what follows")
+            what = (
+                f"the first {self._released:,} bytes have already been sent: the new body must begin with the same "
+                "bytes"
+            )
+            raise UsageError(what, hint="edit only the bytes after them")
         if isinstance(self._body, LengthBody) and len(text) != self._received:
             what = f"the response has a Content-Length of {self._received:,}, but the new body has {len(text):,} bytes"
             raise UsageError(what, hint="pad the body with spaces, or shorten it")

@@ -45,7 +45,7 @@ DECLINED = (
     "server), so that breakpoints can edit messages"
 )
 COMPRESSED = "messages in this direction are compressed together with earlier ones, so this message cannot be changed"
-UNKNOWN = "messages of this open connection cannot be paused: the recording does not have all of it"
+UNKNOWN = "messages of this open connection cannot be paused: the recording does not contain the whole connection"
 STATE_SECONDS = 5.0
 """Seconds to wait for what the recording knows of an open connection: it writes every second at least."""
 
@@ -88,8 +88,8 @@ class PausedFrames:
     def note(self) -> str:
         """What holding it means for the connection."""
         return (
-            "later messages in this direction wait behind it, including pings: a "
-            "side that gets no pong may close the connection"
+            "later messages in this direction wait behind this message, including pings: a side that gets no pong "
+            "may close the connection"
         )
 
     def held_body(self) -> tuple[bytes, int]:
@@ -208,7 +208,7 @@ class HeldTunnel(SocketTunnel):
         for way in self._ways.values():
             way.begun = 0 if way.reader.is_inside else None
         self._turns.skip_requests()
-        self._notes.append(f"a breakpoint was armed after {self._turns.messages:,} messages had passed")
+        self._notes.append(f"a breakpoint was armed after {self._turns.messages:,} messages had already been forwarded")
 
     # -- bytes
 

@@ -25,7 +25,7 @@ from workbench.recorder.events import (
 from workbench.recorder.relay.socket_tunnel import Handshake
 from workbench.wire import Headers, State
 
-EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
+EDITED, UNEDITED = "edited at a breakpoint", "before the edit at a breakpoint"
 INSTEAD = "not forwarded: answered at a breakpoint"
 """Branches of child exchanges."""
 

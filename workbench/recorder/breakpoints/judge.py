@@ -239,7 +239,7 @@ class BreakpointJudge:
             if all(map(self._has_ended, missing)):
                 return
             if self._clock() >= until:
-                raise NotJudged(f"the exchanges before it did not appear in the file within {within:g} seconds")
+                raise NotJudged(f"the earlier exchanges did not appear in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
     def _has_ended(self, exchange: str) -> bool:

@@ -71,7 +71,7 @@ class OpenSocket:
             if frame.opcode == "close":
                 who = "client" if direction == "sent" else "server"
                 code, why = close_of(frame.data)
-                self._closings.append(f"the {who} closed it with {code}{f' ({why})' if why else ''}")
+                self._closings.append(f"the {who} closed the connection with {code}{f' ({why})' if why else ''}")
 
     def state(self) -> SocketState:
         """What continues here."""

@@ -153,7 +153,7 @@ def tapped_servers(
     how = server_copies().get(client)
     if how is None:
         known = ", ".join(server_copies())
-        hint = f"put workbench mcp-tap NAME -o {out} -- before the command of each server in its configuration"
+        hint = f"put workbench mcp-tap NAME -o {out} -- before the command of each server in the client's configuration"
         raise UsageError(f"--mcp supports {known}, not {client or 'this program'}", hint=hint)
     context = _Context(folder or Path.cwd(), home or Path.home(), environment, out.absolute(), breaks, marks)
     found = _Copier(how, context).copies()
@@ -231,7 +231,8 @@ class _Copier:
         is_plain = not self._how.names or bool(regex.compile(self._how.names).fullmatch(name))
         if not is_plain:
             self._notes.append(
-                f"server {name} is not recorded: {self._how.client} does not accept such a name for one run"
+                f"server {name} is not recorded: {self._how.client} does not accept this name in the configuration "
+                "of one run"
             )
         return is_plain
 
@@ -258,7 +259,7 @@ class _Copier:
     def _approval(self) -> Callable[[str], bool]:
         """Tells whether the person has approved a server of a project."""
         how = self._how.approvals
-        assert how, f"{self._how.client} has no approvals"
+        assert how, f"{self._how.client} has no approval list"
         places = [(self._context.path(file.path), self._context.pointer(file.at)) for file in how.files]
         read = [self._read(path, pointer, "the servers approved in {} are unknown") for path, pointer in places if path]
         approved = {name for found in read for name in _texts(found.get(how.named))}

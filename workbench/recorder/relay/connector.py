@@ -203,7 +203,7 @@ def _close(opening: asyncio.Task[tuple[asyncio.Transport, UpstreamConnection]]) 
 def _unreachable(error: Exception, host: str, where: str) -> Unreachable:
     if isinstance(error, ssl.SSLCertVerificationError):
         what = f"the certificate of {where} is not accepted: {error.verify_message}"
-        return Unreachable(what, "if your own gateway signed it, set SSL_CERT_FILE to its CA file")
+        return Unreachable(what, "if your own gateway signed this certificate, set SSL_CERT_FILE to its CA file")
     if isinstance(error, ssl.SSLError):
         return Unreachable(f"TLS with {where} failed: {error.reason}", "check that the upstream supports https://")
     if isinstance(error, socket.gaierror):

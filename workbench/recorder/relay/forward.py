@@ -198,7 +198,7 @@ class Forward:
         except BadMessage as bad:
             self._drop_upstream()
             what = f"the response from {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
-            hint = "; ".join(filter(None, (bad.hint, "no part of it was forwarded")))
+            hint = "; ".join(filter(None, (bad.hint, "no part of the response was forwarded")))
             self._abort_or_fail(Unreachable(what, hint), what, resets=True)
 
     def upstream_closed(self, error: Exception | None) -> None:

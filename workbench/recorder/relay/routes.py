@@ -57,7 +57,9 @@ def parse_upstream(name: str, base: str) -> Upstream:
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
-            "a base URL must not contain a user, query or fragment", where=where, hint="API keys are sent by the client"
+            "a base URL must not contain a user name, a query or a fragment",
+            where=where,
+            hint="do not put API keys into the URL: the client sends its key in a header",
         )
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
         raise UsageError(

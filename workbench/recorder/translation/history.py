@@ -168,7 +168,9 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
             yield part
             continue
         bare = replace(part, signature=None, data=None)
-        changes.append(TranslationChange(HANDLE, "a handle of reasoning that this recorder does not keep was removed"))
+        changes.append(
+            TranslationChange(HANDLE, "a reasoning handle was removed: this recorder does not keep its reasoning")
+        )
         if bare.text:
             yield bare
 
@@ -188,8 +190,8 @@ def _reasoning_changes(
     elif not back:
         yield TranslationChange(
             REASONING,
-            f"the reasoning of the response {_response_words(remembered)} was not sent back: the upstream refuses "
-            "reasoning",
+            f"the reasoning of the response {_response_words(remembered)} was not sent back, because the upstream "
+            "refuses reasoning",
         )
 
 

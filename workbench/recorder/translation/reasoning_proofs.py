@@ -79,7 +79,7 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            note = f"sent instead of a signature, which reasoning received as {part.carrier.value} does not have"
+            note = f"sent instead of a signature: the reasoning received as {part.carrier.value} has none"
             self._record(note)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
@@ -98,7 +98,7 @@ class Signer:
 
     def mark(self) -> str:
         """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
-        self._record("sent with the first tool call instead of its reasoning signature")
+        self._record("sent with the first tool call, instead of the signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:

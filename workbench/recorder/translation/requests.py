@@ -420,7 +420,8 @@ def _free_text_changes(outgoing: Outgoing, request: ModelRequest) -> Iterator[Tr
     if free and any(isinstance(loss, FreeTextLoss) for loss in outgoing.losses):
         names = ", ".join(map(repr, sorted(free)))
         system_message = (
-            f"{names}: free text is sent as the string {INPUT!r} of a function, and restored in the response"
+            f"{names}: the free-text input is sent as the string argument {INPUT!r} of a function, and converted "
+            "back in the response"
         )
         yield TranslationChange(CORRECTION, system_message)
 

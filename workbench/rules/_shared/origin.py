@@ -146,7 +146,10 @@ class Origins:
         call_exchanges = [n for n in self._calls.get((hop, part.tool_call_id), ()) if n < finding.exchange]
         if not call_exchanges or (len(call_exchanges) > 1 and not looks_unique(part.tool_call_id)):
             return None
-        words = f"exchange {call_exchanges[-1] + 1} made the call; the history was compacted here and lost it"
+        words = (
+            f"exchange {call_exchanges[-1] + 1} made the call; the history was compacted here and no longer "
+            "contains the call"
+        )
         return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.decoded.exchange.hop)
 
     def _elsewhere(
@@ -167,7 +170,7 @@ class Origins:
             return FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.decoded.exchange.hop)
         is_same = other.protocol == case.decoded.protocol
         pointer = finding.pointer if is_same else ""
-        words = f"it was received like this from hop {hop}: nothing between the two hops changed it"
+        words = f"the fault was already present at hop {hop}; it did not arise between the two hops"
         return FaultOrigin(other.index, finding.side, pointer, words, other.exchange.hop)
 
 
@@ -225,7 +228,7 @@ def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
         return finding
     if inner.answer is None or inner.answer.error is None:
         return finding
-    words = f"the provider's own response, which the adapter forwarded from {quote(inner.exchange.hop, 40)}"
+    words = f"this is the provider's own response, which the adapter forwarded from {quote(inner.exchange.hop, 40)}"
     origin = FaultOrigin(inner.index, RESPONSE, inner.answer.error.pointer, words, inner.exchange.hop)
     return replace(finding, severity=Severity.INFO, origin=origin)
 
@@ -290,7 +293,8 @@ def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
             return ""
         if call_digest(received_call) == digest:
             return (
-                f"exchange {exchange + 1} made this call as {quote(received_call.id)}, and this request changed the id"
+                f"exchange {exchange + 1} made this call with id {quote(received_call.id)}, but this request uses "
+                "a different id"
             )
     return ""
 
@@ -308,8 +312,8 @@ def _reasoning(case: RuleContext, finding: Finding) -> str:
         if entry.message is None or entry.received_in is None or entry.is_bare:
             continue
         if is_in(finding.pointer, case.messages[entry.message].pointer):
-            first = "this is the first request that does not send it back unchanged"
-            received_words = f"exchange {entry.received_in + 1} returned it; {first}"
+            first = "this is the first request that does not send the reasoning back unchanged"
+            received_words = f"exchange {entry.received_in + 1} returned the reasoning; {first}"
             return " · ".join(filter(None, (received_words, dropped_reasoning(case, entry.call_ids))))
     return ""
 

@@ -172,7 +172,7 @@ def _demote_others(
     findings: Iterable[Finding], main_finding: Finding | None, place: ErrorPlace | None, ids: NamedIds
 ) -> Iterator[Finding]:
     """The other findings: an error at a place that the text does not name is not what was refused here."""
-    how = f"the provider names {quote(place.how, 80)}, not this" if place and place.how else ""
+    how = f"the provider names {quote(place.how, 80)}, not this place" if place and place.how else ""
     if ids.missing and not ids.pointers:
         how = f"the provider names {quote(ids.missing[0], 80)}, which is not in this request"
     for finding in findings:
@@ -336,7 +336,9 @@ def _explain_by_guess(
     for match in guesses[:1]:
         found, is_absent = _new_finding(case, match, error, named_ids(error, case.decoded), refusal)
         if found.pointer and not is_absent and not any(_is_about(f, found.pointer) for f in findings):
-            probable = replace(found, severity=Severity.WARNING, message=f"{found.message.rstrip('.')}, by its words")
+            probable = replace(
+                found, severity=Severity.WARNING, message=f"{found.message.rstrip('.')}, according to its wording"
+            )
             rest = (f for f in findings if f.rule != _UNEXPLAINED)
             return ExplainedRefusal((*rest, probable))
     return None
@@ -359,7 +361,7 @@ def _named_too(case: RuleContext, error: ApiError, pointer: str) -> tuple[str, .
 
 def _in_words(refusal: KnownRefusal) -> str:
     """What is wrong, as far as the kind of a refusal tells it."""
-    return refusal.says() if refusal.is_telling else "the text does not say what is wrong with it"
+    return refusal.says() if refusal.is_telling else "the error text gives no reason"
 
 
 def _better_place(case: RuleContext, rule: str, error: ApiError, place: ErrorPlace | None) -> ErrorPlace | None:
@@ -373,7 +375,7 @@ def _better_place(case: RuleContext, rule: str, error: ApiError, place: ErrorPla
     return found if is_within else place
 
 
-_BEHIND = "check what was sent upstream of this hop (a gateway may have changed it)"
+_BEHIND = "compare with the request that the next hop sent upstream (a gateway may have changed it)"
 
 _WHOLE = {
     "closure.missing-result": "every tool call in this request has its tool result",

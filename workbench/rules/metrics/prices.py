@@ -97,7 +97,9 @@ def _rate(entry: Mapping[str, JsonValue], name: str, where: str) -> float | None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-        raise ProfileError(f"{name} is not a price: {value!r:.40}", where=where, hint="US dollars per million tokens")
+        raise ProfileError(
+            f"{name} is not a price: {value!r:.40}", where=where, hint="give the price in US dollars per million tokens"
+        )
     return float(value)
 
 

@@ -67,11 +67,16 @@ def _of_refused(
             decoded, AUTH, RESPONSE, "", f"the user, or the server, declines: {quote(server_words)}", evidence, INFO
         )
     if not error and status in _NO_ENDPOINT:
-        return make(decoded, AUTH, RESPONSE, "", f"the request for a code is answered with {status}", evidence)
+        return make(
+            decoded, AUTH, RESPONSE, "", f"the request for an authorization code was answered with {status}", evidence
+        )
     if error in REFUSALS and not (error == "invalid_target" and issuer.resource):
         return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(server_words)}", evidence)
     if error == "invalid_target":
-        text = f"the server refuses the resource {quote(form.get('resource'))}, which the tool server names"
+        text = (
+            f"the server refuses the resource {quote(form.get('resource'))}, although the tool server names this "
+            "resource"
+        )
         return make(decoded, AUTH, RESPONSE, "", text, evidence)
     side = RESPONSE if error in _OF_SERVER or not error else REQUEST
     text = f"the authorization server refuses the authorization request: {quote(server_words or status)}"

@@ -108,11 +108,11 @@ def of_call_result(
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(result_text))
         return
     if is_failure(result) and _BAD_OUTPUT.search(result_text):
-        text = "the server refuses what its own tool returned: it does not match the tool's outputSchema"
+        text = "the server refuses its tool's result: the result does not match the tool's outputSchema"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text, quote(result_text))
         return
     if is_failure(result) and UNKNOWN_TOOL.search(result_text):
-        text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
+        text = "the tool is unknown; the protocol expects a JSON-RPC error for an unknown tool (-32602)"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(result_text), INFO)
     if INVALID_INPUT.search(result_text) or _demands(result_text, entry):
         yield from _of_refusal(

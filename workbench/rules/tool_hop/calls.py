@@ -233,7 +233,9 @@ def of_call(
     how = "" if outcome.call_id else "matched by tool name, which is a guess"
     asked = outcome.asked_by(before.call.name, before.call.input) or (before.call.input,)
     changes = changes_of_arguments(asked[0], outcome.arguments or {}, member(entry, "inputSchema"))
-    yield from _of_changes(decoded, changes, f"the model wrote it differently in exchange {before.exchange + 1}", how)
+    yield from _of_changes(
+        decoded, changes, f"the model wrote a different value in exchange {before.exchange + 1}", how
+    )
     if before.carried:
         yield _twice(decoded, before, entry, how)
 
@@ -251,7 +253,7 @@ def of_arguments(
     if not isinstance(schema, dict) or (before and _is_equal(before, outcome, argument_key(arguments))):
         return
     for fault in climb(None, arguments, schema).faults[:1]:
-        text = f"{quote(outcome.tool)} does not accept these arguments by its inputSchema: {fault.message}"
+        text = f"the inputSchema of {quote(outcome.tool)} does not accept these arguments: {fault.message}"
         severity, at = (
             WARNING if outcome.state == "refused" else INFO,
             "/params/arguments" if outcome.arguments else "/params",
@@ -281,7 +283,7 @@ def detour_of(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]])
     return (
         ""
         if server == outcome.server
-        else f"the model called it at {quote(server)}, but it was sent to {quote(outcome.server)}"
+        else f"the model called the tool at {quote(server)}, but the call was sent to {quote(outcome.server)}"
     )
 
 
@@ -300,7 +302,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     """
     if is_named(outer.tool, inner.tool):
         changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
-        by = f"the gateway {quote(outer.server)} received it differently in exchange {outer.exchange + 1}"
+        by = f"the gateway {quote(outer.server)} received a different value in exchange {outer.exchange + 1}"
         yield from _of_changes(decoded, changes, by, "")
         if names := _lost_names(outer.meta, inner.meta):
             text = f"_meta lacks {', '.join(map(quote, names))}: {by}"
@@ -314,10 +316,10 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
     if missing := _lost_names(inner.result.get("_meta"), outer.result.get("_meta")):
-        text = f"_meta has {', '.join(map(quote, missing))}, but not in {where}"
+        text = f"_meta has {', '.join(map(quote, missing))} here, but not in {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
-        text = f"isError differs from {where}"
+        text = f"isError differs from its value in {where}"
         yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError" if "isError" in inner.result else "/result", text)
 
 

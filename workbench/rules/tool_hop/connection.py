@@ -34,7 +34,7 @@ def of_connection(decoded: DecodedExchange, facts: ChannelFacts, asked_later: in
         text = f"message {changed} says that the tool list changed; message {called} calls a tool without tools/list"
         yield make(decoded, LIST_CHANGED, REQUEST, "", text)
     elif facts.stale is not None and asked_later is not None and not decoded.is_arriving:
-        text = f"message {facts.stale} says that the tool list changed; the client never fetched it again"
+        text = f"message {facts.stale} says that the tool list changed; the client never fetched the list again"
         yield make(
             decoded, LIST_CHANGED, REQUEST, "", f"{text}, and sent a request to the model in exchange {asked_later + 1}"
         )

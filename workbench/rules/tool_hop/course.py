@@ -65,7 +65,7 @@ def of_lapses(decoded: DecodedExchange, lapses: Iterable[Lapse]) -> Iterator[Fin
 
 def of_unlisted(decoded: DecodedExchange, server: str) -> Finding:
     """A request to the model without the tools of a server, which its client has not listed."""
-    text = f"{quote(server)} declares tools, but the client has not asked for its list before this request"
+    text = f"{quote(server)} declares tools, but the client did not request its list before this request"
     return make(decoded, TOOL_MISSING, REQUEST, "", text, severity=INFO)
 
 

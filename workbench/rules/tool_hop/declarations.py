@@ -75,7 +75,10 @@ def _of_tool(
 ) -> Iterator[Finding]:
     name, pointer = tool.name or "", tool.pointer
     if len(name) > _LONGEST:
-        text = f"with its server as prefix, the name has {len(name)} characters; some providers accept only {_LONGEST}"
+        text = (
+            f"with the server's name as prefix, the name has {len(name)} characters; some providers accept only "
+            f"{_LONGEST}"
+        )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     equal = [one for one in sources if _plain(one.name) == _plain(name)]
     if len(equal) > 1:
@@ -196,7 +199,7 @@ def of_instructions(
         head = max(_PLAIN_TEXT.findall(instructions[:_HEAD]), key=len, default="").strip()[:_RUN]
         is_declared = any(tool_key(tool) in declared_keys for tool in tools)
         if len(head) >= _TELLING and is_declared and not _has_words(decoded.request_text, head):
-            text = f"the instructions of {quote(server)} are not in this request ({len(instructions):,} characters)"
+            text = f"the instructions of {quote(server)} ({len(instructions):,} characters) are not in this request"
             yield make(decoded, INSTRUCTIONS, REQUEST, "", text, quote(head))
 
 

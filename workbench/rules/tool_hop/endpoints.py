@@ -83,9 +83,16 @@ def _of_refusal(decoded: DecodedExchange, path: str, named: _Endpoint) -> Iterat
     response = decoded.exchange.response
     if response is None or response.status not in _NOT_THERE or _SESSION in decoded.response_text[:_BEGINNING].lower():
         return
-    text = f"exchange {named.exchange + 1} names this address in its event 'endpoint', but it answers with"
+    text = (
+        f"exchange {named.exchange + 1} names this address in its event 'endpoint', but the server at this address "
+        "answers with"
+    )
     lost = _lost_prefix(named.path, path)
-    hint = f": it lacks {quote(lost)}, which the address of the stream has (a proxy may add it)" if lost else ""
+    hint = (
+        f": the address lacks {quote(lost)}, which the address of the stream contains (a proxy may add it)"
+        if lost
+        else ""
+    )
     yield make(decoded, HTTP, RESPONSE, "", f"{text} {response.status}{hint}", quote(head_of(decoded)))
 
 

@@ -131,7 +131,7 @@ def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -
     wanted = member(message, "params", "protocolVersion") if request.method == "initialize" else None
     if isinstance(wanted, str) and stated and stated != wanted:
         text = f"the header MCP-Protocol-Version is {quote(stated)}, but initialize asks for {quote(wanted)}"
-        yield make(decoded, VERSION, REQUEST, "", f"{text}: servers that compare them answer 400")
+        yield make(decoded, VERSION, REQUEST, "", f"{text}: servers that compare the two values answer 400")
     if request.method == "initialize" and decoded.exchange.response and decoded.exchange.response.status == 200:
         yield from _of_old_revision(decoded)
     old = stated or version_in_use
@@ -151,7 +151,7 @@ def _of_old_revision(decoded: DecodedExchange) -> Iterator[Finding]:
     """A revision without this transport, in the response to a POST."""
     version = member(response_object(decoded), "result", "protocolVersion")
     if isinstance(version, str) and version < _FIRST_OVER_HTTP:
-        text = f"revision {quote(version)} has no streamable HTTP: clients that follow it expect HTTP+SSE"
+        text = f"revision {quote(version)} has no streamable HTTP: clients that follow this revision expect HTTP+SSE"
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text, severity=INFO)
 
 
@@ -163,8 +163,10 @@ def _of_session(
     is_error = isinstance(response_object(decoded).get("error"), dict)
     refusal = f"with {response.status}" if response.status >= 400 else "with a JSON-RPC error" if is_error else ""
     if refusal:
-        text = "the server answered initialize with the header Mcp-Session-Id, but this request does not have it"
-        yield make(decoded, SESSION_LOST, REQUEST, "", f"{text}: the server refuses it {refusal}")
+        text = (
+            "the server answered initialize with the header Mcp-Session-Id, but this request does not send the header"
+        )
+        yield make(decoded, SESSION_LOST, REQUEST, "", f"{text}: the server refuses the request {refusal}")
 
 
 def _of_given_session(decoded: DecodedExchange, response: HttpResponse) -> Iterator[Finding]:
@@ -180,7 +182,7 @@ def _of_origin(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     is_of_scope = _SCOPE in f"{words} {response.headers.get('www-authenticate')}".lower()
     if response.status in (403, 421) and _REFUSED_ORIGIN.search(words) and not is_of_scope:
         what = f"the Origin {quote(origin)}" if origin else "the Host of the request"
-        hint = "allow this origin or host in its configuration (protection against DNS rebinding)"
+        hint = "allow this origin or host in the configuration of the server (protection against DNS rebinding)"
         yield make(decoded, HTTP, RESPONSE, "", f"the server refuses {what}: {hint}", quote(head_of(decoded)))
 
 
@@ -190,7 +192,7 @@ def _of_error_status(decoded: DecodedExchange, request: HttpRequest, response: H
     status = _STATUSES.get(code) if isinstance(code, int) else None
     version = request.headers.get(_REVISION) or ""
     if status and response.status != status and version >= STATELESS:
-        text = f"the error {code} has the status {response.status}; revision {STATELESS} demands {status}"
+        text = f"the error {code} was sent with the status {response.status}; revision {STATELESS} requires {status}"
         yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
 
 
@@ -200,13 +202,13 @@ def of_lost_session(decoded: DecodedExchange, since: int) -> Finding:
     Args:
         since: index of the exchange with that refusal.
     """
-    text = f"the server had answered 404 for this session in exchange {since + 1}: a client has to begin a new one"
+    text = f"the server had answered 404 for this session in exchange {since + 1}: a client must start a new session"
     return make(decoded, SESSION_LOST, REQUEST, "", text)
 
 
 def of_ended_session(decoded: DecodedExchange) -> Finding:
     """A request of a session that its client had ended, which the server answers all the same."""
-    text = "the client had ended this session (DELETE), but the server accepts it: it has to answer 404"
+    text = "the client had ended this session (DELETE), but the server still accepts the session: it must answer 404"
     return make(decoded, SESSION_LOST, RESPONSE, "", text)
 
 
@@ -224,7 +226,10 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
     elif "id" not in message or "method" not in message:
         yield from _of_accepted(decoded, response, message)
     elif status == 202 and not decoded.response_text.strip() and request.headers.get(_REVISION):
-        text = f"{quote(message['method'])} is a request, but got only status 202; the recording has no response to it"
+        text = (
+            f"{quote(message['method'])} is a request, but got only status 202; the recording contains no response "
+            "to the request"
+        )
         yield make(decoded, NO_ANSWER, RESPONSE, "", text, severity=INFO)
     elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
         text = f"the content type of the response is {quote(kind)}: a client reads only {_JSON} and {_SSE}"
@@ -236,7 +241,7 @@ def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind
         text = f"a GET for the stream of the server is answered with {quote(kind)}, not with {_SSE}"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     elif status == 200 and _ends_at_once(decoded):
-        text = "the stream of the server ends at once, without an event: clients open it again and again"
+        text = "the stream of the server ends immediately, without an event: clients reopen the stream again and again"
         hint = "a server without a stream answers 405"
         yield make(decoded, HTTP, RESPONSE, "", text, hint, INFO)
     elif status >= 400 and status not in (401, 403, 405) and not (status == 404 and request.headers.get(_SESSION)):
@@ -252,15 +257,17 @@ def _ends_at_once(decoded: DecodedExchange) -> bool:
     return is_over and (exchange.duration or 0.0) < 1.0 and not decoded.response_text.strip()
 
 
-_NO_STREAM = "a server without a stream answers 405; with a different status, some clients give up the connection"
+_NO_STREAM = "a server without a stream answers 405; with a different status, some clients close the connection"
 
 
 def _fault_of_client(request: HttpRequest, status: int, body_text: str) -> str:
     """Why a server refuses a stream, if it is the client's fault; else empty."""
     if status == 406 and _SSE not in (request.headers.get("accept") or "").lower():
-        return f"its Accept lacks {_SSE}"
+        return f"its Accept header lacks {_SSE}"
     is_first = status == 400 and "session" in body_text.lower() and not request.headers.get(_SESSION)
-    return "the client opens a stream without a session: it has to send initialize with POST first" if is_first else ""
+    return (
+        "the client opens a stream without a session: a client must first send initialize with POST" if is_first else ""
+    )
 
 
 def _of_accepted(
@@ -270,7 +277,7 @@ def _of_accepted(
     status, what = response.status, quote(message.get("method") or "a response")
     if status >= 400 and status not in (401, 403, 404):
         text = (
-            f"{what} is answered with {status}: a server accepts it with 202, otherwise clients give up the connection"
+            f"{what} is answered with {status}: a server must answer with 202, otherwise clients close the connection"
         )
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     elif 200 <= status < 300 and status != 202:

@@ -106,13 +106,15 @@ def of_used_list(decoded: DecodedExchange, read: ListRead) -> Iterator[Finding]:
     began = decoded.exchange.started_at
     if read.cursor:
         text = (
-            f"the list in exchange {read.exchange + 1} has a next page (cursor {quote(read.cursor)}), but the "
-            "client had not requested"
+            f"the list in exchange {read.exchange + 1} has a next page (cursor {quote(read.cursor)}), but the client "
+            "did not request"
         )
-        yield make(decoded, PAGINATION, REQUEST, "", f"{text} it before this request")
+        yield make(decoded, PAGINATION, REQUEST, "", f"{text} that page before this request")
     if read.at is not None and began is not None and any(read.at < change <= began for change in read.changed):
-        text = f"the server said that its tool list had changed after exchange {read.exchange + 1}"
-        yield make(decoded, LIST_CHANGED, REQUEST, "", f"{text}; the client did not fetch it again before this request")
+        text = f"the server announced a change of its tool list after exchange {read.exchange + 1}"
+        yield make(
+            decoded, LIST_CHANGED, REQUEST, "", f"{text}; the client did not fetch the list again before this request"
+        )
 
 
 def of_list(
@@ -136,10 +138,13 @@ def of_list(
         if not isinstance(name, str):
             continue
         if odd := _ODD_NAME.search(name):
-            text = f"{quote(name)} has {quote(odd[0])} in its name: names have only letters, digits, '_', '-' and '.'"
+            text = (
+                f"{quote(name)} has {quote(odd[0])} in its name: names may contain only letters, digits, '_', '-' "
+                "and '.'"
+            )
             yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text)
         elif "." in name:
-            text = f"{quote(name)} has a dot in its name, which several providers refuse: a client has to replace it"
+            text = f"{quote(name)} has a dot in its name, which several providers refuse: a client must replace the dot"
             yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text, severity=INFO)
         if name in names:
             text = f"{quote(name)} is listed twice: here and at /result/tools/{names[name]}"
@@ -158,7 +163,8 @@ def _of_order(decoded: DecodedExchange, tools: JsonValue, known: Mapping[str, Js
     before = list(known)
     if len(before) > 1 and names != before and sorted(names) == sorted(before):
         text = (
-            "the order of the same tools differs from that of the list before: requests with them miss the prompt cache"
+            "the same tools have a different order than in the previous list: requests with these tools miss the "
+            "prompt cache"
         )
         yield make(decoded, LIST_CHANGED, RESPONSE, "/result/tools", text, severity=INFO)
 
@@ -184,7 +190,10 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
                 number = next(n for n, entry in enumerate(entries) if entry is first.own or entry is first.other)
                 more = f" ({len(lost):,} such tools)" if len(lost) > 1 else ""
                 text = f"{first.text} {words}{more}"
-                how = f"{quote(server)} lists the same tools: one of the two is assumed to be the gateway of the other"
+                how = (
+                    f"{quote(server)} lists the same tools: one of the two servers is assumed to be a gateway for "
+                    "the other"
+                )
                 at = f"/result/tools/{number}" + (first.pointer if outer is here else "")
                 yield make(decoded, SCHEMA_CHANGED, RESPONSE, at, text, how, INFO)
                 return
@@ -248,7 +257,7 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
         text = f"the page at cursor {quote(cursor)} has the same cursor as nextCursor: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
-        text = f"the list has a next page (cursor {quote(cursor)}), but the client never requested it"
+        text = f"the list has a next page (cursor {quote(cursor)}), but the client never requested that page"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
 
 
@@ -303,13 +312,13 @@ def _of_readers(decoded: DecodedExchange, schema: JsonValue, where: str) -> Iter
             text = "an array without items: VS Code and several providers refuse the tool (microsoft/vscode#246119)"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if is_item and isinstance(member(node.schema, "type"), list):
-            text = "the items have a list of types, which several providers refuse with the whole request"
+            text = "the items have a list of types, because of which several providers refuse the whole request"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}/type", text, severity=INFO)
         if isinstance(node.schema, bool) and "/properties/" in node.pointer and node.depth > 1:
-            text = f"a schema that is {str(node.schema).lower()}: several providers refuse it with the whole request"
+            text = f"a schema is {str(node.schema).lower()}: several providers refuse the whole request because of it"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if isinstance(ref, str) and ref.startswith("#") and not ref.startswith(("#/$defs/", "#/definitions/")):
-            text = f"the reference {quote(ref)} does not lead into $defs: strict clients refuse the whole list"
+            text = f"the reference {quote(ref)} does not point into $defs: strict clients refuse the whole list"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
         if isinstance(values, list) and any(value in values[:number] for number, value in enumerate(values)):
             text = "enum contains a value twice: validators refuse the schema"
@@ -350,11 +359,11 @@ def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str
         yield make(decoded, HIDDEN_TEXT, RESPONSE, pointer, words, _uncover(hidden))
     order = _ORDERS.search(text)
     if order:
-        words = "the text gives instructions to the model; the user does not see it"
+        words = "the text gives instructions to the model; the user does not see this text"
         yield make(decoded, INJECTED_TEXT, RESPONSE, pointer, words, quote(order[0]))
 
 
 def _uncover(hidden: list[str]) -> str:
     """What tag characters spell; empty for others."""
     letters = "".join(chr(ord(char) - 0xE0000) for char in hidden if 0xE0020 <= ord(char) < 0xE007F)
-    return f"they spell {quote(letters)}" if letters else ""
+    return f"these characters spell {quote(letters)}" if letters else ""

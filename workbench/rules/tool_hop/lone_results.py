@@ -52,7 +52,7 @@ def _of_cut(decoded: DecodedExchange, pointer: str, text: str, structured: JsonV
         words = f"the text has the first {len(text):,} of {len(whole):,} characters that structuredContent has"
         yield make(decoded, RESULT_TRUNCATED, RESPONSE, pointer, words, quote(text[-_END:]))
     elif is_cut(text):
-        words = "the text is JSON without its end: part of a file, or of a result that the server cut"
+        words = "the text is JSON without its end: part of a file, or of a result that the server truncated"
         yield make(decoded, RESULT_TRUNCATED, RESPONSE, pointer, words, quote(text[-_END:]), INFO)
 
 
@@ -78,11 +78,11 @@ def _begins(text: str, structured: JsonValue) -> bool:
 
 def _of_unread(decoded: DecodedExchange, result: Mapping[str, JsonValue], client: ClientFacts | None) -> Finding:
     """Structured content alone: clients that read only the content have nothing for the model."""
-    text = "content is empty, and only structuredContent has data: a server should return the same JSON as text too"
+    text = "content is empty, and only structuredContent has data: a server should return the same JSON as text"
     rule = client.rule_for("structured", result) if client and client.name else None
     if client and rule:
         how = f"known behaviour of {client.name}: {rule.text} ({rule.source})"
-        text = f"{text}; {client.name} has nothing for the model"
+        text = f"{text}; {client.name} forwards nothing to the model"
         return make(decoded, STRUCTURED_DROPPED, RESPONSE, "/result/content", text, how, WARNING)
     names = ", ".join(each.name for each in every_client() if each.rule_for("structured", result))
     how = f"these clients do not read structuredContent: {names}"

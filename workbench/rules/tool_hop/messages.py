@@ -111,9 +111,9 @@ def _of_form(decoded: DecodedExchange, method: str, side: str, found: MessageFau
     if found is None or not faults:
         return
     found = found._replace(faults=faults)
-    text, severity = f"{found.words()}: programs that validate messages refuse it", None
+    text, severity = f"{found.words()}: programs that validate messages refuse this message", None
     if found.accepted_by:
-        text, severity = f"{found.words()}; revision {found.accepted_by} has this form", INFO
+        text, severity = f"{found.words()}; this form belongs to revision {found.accepted_by}", INFO
     yield make(decoded, MESSAGE, side, faults[0].pointer, text, severity=severity)
 
 
@@ -195,7 +195,7 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type:
         text = f"{name} is a data URL: this field must contain only base64, without 'data:…;base64,' in front"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif _OF_URLS.search(data):
-        text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse it, or decode wrong bytes"
+        text = f"{name} is base64 in the alphabet of URLs ('-' and '_'): clients refuse the data, or decode wrong bytes"
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
     elif head is None:
         yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))
@@ -203,7 +203,7 @@ def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, mime_type:
         found = next((kind for magic, kind in _MAGIC if magic.match(head)), "")
         declared = _SAME_TYPE.get(mime_type.lower(), mime_type.lower())
         if found and declared != found and any(declared == kind for _, kind in _MAGIC):
-            text = f"mimeType is {quote(mime_type)}, but its data begins like {found}: providers refuse the request"
+            text = f"mimeType is {quote(mime_type)}, but the data begins like {found}: providers refuse the request"
             yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
 
 

@@ -139,11 +139,11 @@ def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     """Findings on a request of the server that needs a capability which the client declared."""
     http, error = decoded.exchange.request, member(response_object(decoded), "error")
     if http and http.method == "ping" and error is not None:
-        text = "ping was answered with an error: it must be answered with an empty result, otherwise servers disconnect"
+        text = "ping was answered with an error: the answer must be an empty result, otherwise servers disconnect"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     is_unknown = member(error, "code") == _NO_METHOD or _UNSUPPORTED.search(str(member(error, "message") or ""))
     if declared and is_unknown:
-        text = f"the client declared the capability {declared!r}, but does not know this method"
+        text = f"the client declared the capability {declared!r}, but does not support this method"
         yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
 
 
@@ -156,7 +156,10 @@ def _of_client(
     if is_over_http(exchange) and exchange.response:
         yield from _over_http(decoded, method)
     if is_early := _is_before_session(decoded, method, facts):
-        text = f"{quote(method)} is sent without a session, which the server asks for: initialize comes first"
+        text = (
+            f"{quote(method)} is sent without a session, but the server requires one: the client must send "
+            "initialize first"
+        )
         yield make(decoded, LIFECYCLE, REQUEST, "", text)
     if exchange.response is None:
         if exchange.state is State.ABORTED and CANCELLED not in exchange.meta and method not in _MAY_WAIT:
@@ -165,7 +168,7 @@ def _of_client(
         return
     request, response = request_object(decoded), response_object(decoded)
     if is_over_http(exchange) and exchange.response.status < 400 and _is_of_another(request, response):
-        text = f"{quote(method)} got no response: the only message has the id of another request"
+        text = f"{quote(method)} got no response: the only message received has the id of another request"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
         return
     if method == "tools/list" and (contradiction := _of_declared(decoded, method, facts)):
@@ -188,7 +191,7 @@ def _of_client(
 
 
 def _of_unknown_method(decoded: DecodedExchange, method: str) -> Finding:
-    text = f"no revision of the protocol has the method {quote(method)}"
+    text = f"no revision of the protocol defines the method {quote(method)}"
     return make(decoded, MESSAGE, REQUEST, "/method", text)
 
 
@@ -218,12 +221,15 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
     is_unknown = http.status == 404 or (not _has_result(decoded) and _NO_SESSION.search(error_text))
     if has_session and method == "initialize" and is_unknown:
-        text = f"initialize has the id of an earlier session and is answered with {http.status}: a client leaves it out"
+        text = (
+            f"initialize has the id of an earlier session and is answered with {http.status}: a client must leave "
+            "out the session id"
+        )
         yield make(decoded, SESSION_LOST, REQUEST, "", text, quote(error_text))
     elif has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
         how = "" if http.status == 404 else "; only status 404 makes a client start a new session"
-        text = f"the server answered {http.status} for a session that it does not know{how}"
+        text = f"the server answered {http.status} for an unknown session{how}"
         yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(error_text), severity)
     elif http.status >= 400 and method == "initialize" and "version" in error_text.lower():
         text = (
@@ -237,7 +243,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
             text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(error_text))
     elif http.status == 200 and body.lstrip()[:1] == "{" and "event-stream" in (http.headers.get("content-type") or ""):
-        text = "the content type is text/event-stream, but the body is plain JSON: clients find no event in it"
+        text = "the content type is text/event-stream, but the body is plain JSON: clients find no event in the body"
         yield make(decoded, FRAMING, RESPONSE, "", text)
     elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
         text = f"the stream ends inside the response to {method}"
@@ -256,7 +262,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         text = f"the response to {method} ended without its message"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
     elif method in _MUST_RESULT and decoded.events and not decoded.events[-1].terminated:
-        text = f"no blank line ends the event with the response to {method}: clients wait for it, or drop the event"
+        text = f"no blank line ends the event with the response to {method}: clients keep waiting, or drop the event"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
 
 
@@ -268,7 +274,9 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
     request_id, response_id = request.get("id"), response.get("id")
     if "id" not in request:
         if status < 400 and "method" in request:
-            text = f"{quote(request['method'])} has no id: it is a notification, which a server answers with only 202"
+            text = (
+                f"{quote(request['method'])} has no id: so it is a notification, which a server answers only with 202"
+            )
             yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
     elif response_id is None and status not in _NO_SESSION_STATUS:
         text = (
@@ -277,7 +285,7 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text, severity=INFO)
     elif response_id is not None and (response_id != request_id or type(response_id) is not type(request_id)):
         ids = f"{quote(response_id)}, not {quote(request_id)}"
-        text = f"the response has the id {ids}: a client drops it and keeps waiting"
+        text = f"the response has the id {ids}: a client drops the response and keeps waiting"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
 
 
@@ -346,7 +354,7 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     code_text = str(code) if isinstance(code, int) else quote(code, 20)
     text = f"{method} was answered with error {code_text}: {quote(message)}"
     if method == "initialize" and ("version" in message.lower() or member(error, "data", "supported")):
-        text += "; a server that does not support the version should respond with one that it supports"
+        text += "; a server that does not support the version should respond with a version that it supports"
         yield make(decoded, VERSION, RESPONSE, "/error", text)
         return
     if method == "tools/call" and code not in _OF_JSON_RPC:
@@ -362,7 +370,7 @@ def _refused_method(decoded: DecodedExchange, method: str, facts: ServerFacts) -
     elif refusal is None:
         return
     elif method == "ping":
-        text = f"ping was answered with an error: {quote(refusal[1])}; it must be answered with an empty result"
+        text = f"ping was answered with an error: {quote(refusal[1])}; the answer must be an empty result"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     elif contradiction := _of_declared(decoded, method, facts):
         yield contradiction
@@ -384,7 +392,7 @@ def _of_declared(decoded: DecodedExchange, method: str, facts: ServerFacts) -> F
 
 def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> Iterator[Finding]:
     if member(response, "result", "capabilities") == {}:
-        text = "the server declares no capability: clients never ask it for tools, prompts or resources"
+        text = "the server declares no capabilities: clients never ask it for tools, prompts or resources"
         yield make(decoded, CAPABILITY, RESPONSE, "/result/capabilities", text, severity=INFO)
 
 
@@ -402,7 +410,7 @@ def _shape(decoded: DecodedExchange, method: str, result: JsonValue, version: st
         is_missing = name not in result and not is_free
         if is_missing or (name in result and not isinstance(result[name], kind)):
             what = "has no" if is_missing else "has a wrong"
-            text = f"the result of {method} {what} {quote(name)}: clients refuse it"
+            text = f"the result of {method} {what} {quote(name)}: clients refuse the result"
             yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result" if is_missing else f"/result/{name}", text)
             return
 
@@ -419,7 +427,7 @@ def _tool_name(decoded: DecodedExchange, params: JsonValue, facts: ServerFacts) 
         text = f"the server lists {quote(similar)}, but no tool {quote(name)}"
         yield make(decoded, NAME, REQUEST, "/params/name", text)
     elif facts.tools and UNKNOWN_TOOL.search(refusal):
-        text = f"the server lists no tool {quote(name)}, and refuses it"
+        text = f"the server lists no tool {quote(name)}, but refuses the call"
         yield make(decoded, NAME, REQUEST, "/params/name", text, quote(refusal))
 
 
@@ -446,17 +454,17 @@ def _version(
         return
     if server_version >= STATELESS:
         text = (
-            f"the server agreed to {quote(server_version)}, a revision without initialize, "
-            "which starts with server/discover"
+            f"the server agreed to {quote(server_version)}, a revision that starts with server/discover instead of "
+            "initialize"
         )
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
     if server_version == client_version:
         return
     text = f"the client asked for {quote(client_version)}, but the server answered with {quote(server_version)}"
     if server_version > client_version and server_version < STATELESS:
-        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, a later version")
     elif server_version < _FIRST:
-        text += ", which is older than every revision: a client has to end the connection"
+        text += ", which is older than every revision: a client must end the connection"
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
     elif channel is not None and not channel.is_used:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")

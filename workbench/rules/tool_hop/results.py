@@ -105,7 +105,10 @@ def of_text_forms(decoded: DecodedExchange, result: JsonValue) -> Iterator[Findi
     for number, text in enumerate(texts_of(result)):
         pointer = f"/result/content/{number}/text"
         if _PRINTED.fullmatch(text.strip()):
-            words = "the text is a printed program object: the server did not encode what its tool returned"
+            words = (
+                "the text is the printed form of a program object: the server did not encode the value that its "
+                "tool returned"
+            )
             yield make(decoded, RESULT_ALTERED, RESPONSE, pointer, words, quote(text))
         elif text[:1] == '"' and value_in(string_in(text)) is not None:
             words = "the text is a JSON string that contains JSON: the server encoded it twice"
@@ -166,7 +169,7 @@ def of_told(
     if outcome.state == "refused":
         yield from _of_refused(decoded, link, tool_result, outcome, words)
     if outcome.state == "unanswered" and _GAVE_UP.search(words[:_HEAD_OF_ERROR]):
-        text = f"the client gave up the call in exchange {link.exchange + 1}{_wait_text(decoded, outcome)}"
+        text = f"the client abandoned the call in exchange {link.exchange + 1}{_wait_text(decoded, outcome)}"
         yield make(decoded, TIMEOUT, REQUEST, link.pointer, f"{text}: the server had not answered", quote(words))
     if outcome.state != "answered":
         return
@@ -194,7 +197,10 @@ def _of_refused(
 ) -> Iterator[Finding]:
     """A JSON-RPC error of which the model hears nothing, or not what it is."""
     if not (tool_result.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
-        text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, which this result does not mention"
+        text = (
+            f"exchange {link.exchange + 1} was answered with a JSON-RPC error, but this result does not mention "
+            "the error"
+        )
         yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, quote(outcome.error))
     elif outcome.error and outcome.error not in words:
         text = f"the message of the JSON-RPC error in exchange {link.exchange + 1} (/error/message) is missing here"
@@ -254,8 +260,8 @@ def _of_form(
     form = _REPR.search(words)
     if form and form[0] not in received:
         text = (
-            f"the result of exchange {link.exchange + 1} reached the model as "
-            "printed program objects (such as a Python repr)"
+            f"the result of exchange {link.exchange + 1} reached the model as the printed form of program objects "
+            "(such as a Python repr)"
         )
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
     if "�" in words and "�" not in received and "\\ufffd" not in received:

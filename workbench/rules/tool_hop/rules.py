@@ -32,7 +32,7 @@ PROGRESS = _rule("progress", WARNING, "Progress is reported for a request that i
 MESSAGE = _rule("message", WARNING, "A message has a form that its revision of the protocol does not have.")
 MEDIA_TYPE = _rule("media-type", WARNING, "An image or a file is not what its type says, or is not base64.")
 HTTP = _rule("http", WARNING, "A header, a status or a content type is not what the transport requires.")
-AUTH = _rule("auth", WARNING, "A tool server does not say correctly how to sign in.")
+AUTH = _rule("auth", WARNING, "A tool server does not tell clients correctly how to sign in.")
 
 PROTOCOL_ERROR = _rule("protocol-error", WARNING, "A tool server answered with a JSON-RPC error instead of a result.")
 OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match its outputSchema.")
@@ -44,7 +44,9 @@ ARGUMENTS_REFUSED = _rule("arguments-refused", WARNING, "A tool refused argument
 SESSION_LOST = _rule("session-lost", WARNING, "A tool server no longer knows the session of a request.")
 ARGUMENTS = _rule("arguments", WARNING, "A call has arguments that the inputSchema of its tool does not accept.")
 PAGINATION = _rule("pagination", WARNING, "A page of the tool list was not fetched.")
-SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
+SCHEMA_REJECTED = _rule(
+    "schema-rejected", WARNING, "An entry of the tool list has a schema that clients do not accept."
+)
 DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
 HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent invisible characters.")
 INJECTED_TEXT = _rule("injected-text", WARNING, "Text from a tool server gives instructions to the model.")
@@ -59,7 +61,9 @@ RESULT_ALTERED = _rule("result-altered", WARNING, "A tool result reached the mod
 RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool result reached the model twice.")
 ERROR_FLAG = _rule("error-flag", WARNING, "A failed tool is not marked as an error, or a successful one is.")
 WRONG_CALL = _rule("wrong-call", ERROR, "The model got the result of a different tool call.")
-ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got arguments that differ from those the model wrote.")
+ARGS_CHANGED = _rule(
+    "args-changed", WARNING, "A tool server got arguments that differ from those that the model wrote."
+)
 CALLED_TWICE = _rule("called-twice", WARNING, "One call of the model was carried out more than once.")
 NOT_CALLED = _rule("not-called", WARNING, "The model got a result for a call that never reached the tool server.")
 NAME = _rule("name", WARNING, "The name of a declared tool is too long or not unique.")

@@ -145,7 +145,7 @@ def _of_object(one: Mapping[str, JsonValue], other: Mapping[str, JsonValue], at:
     for name in sorted(before - now):
         yield SchemaChange(f"{at}/required" if "required" in other else at, f"{quote(name)} is no longer required")
     if one.get("additionalProperties", False) is not False and other.get("additionalProperties") is False:
-        text = "it no longer allows additional properties (additionalProperties is false)"
+        text = "the schema no longer allows additional properties (additionalProperties is false)"
         yield SchemaChange(f"{at}/additionalProperties", text, keyword="additionalProperties")
 
 

@@ -104,7 +104,7 @@ def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[
         text = "status 401 without the header WWW-Authenticate: a client cannot find out where to sign in"
         yield make(decoded, AUTH, RESPONSE, "", text)
     elif "resource_metadata" not in challenge:
-        text = "WWW-Authenticate does not name resource_metadata: a client has to guess where the metadata is"
+        text = "WWW-Authenticate does not name resource_metadata: a client must guess the address of the metadata"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(challenge), INFO)
 
 
@@ -117,7 +117,7 @@ def _of_metadata(decoded: DecodedExchange, metadata: tuple[str, str]) -> Iterato
         yield make(decoded, AUTH, REQUEST, "", text, quote(url), INFO)
     if response is None or response.status != 200:
         if response is not None and url == stated_url:
-            text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
+            text = f"the request for the metadata that WWW-Authenticate names was answered with {response.status}"
             yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
         return
     body = message_object(decoded.response_text)
@@ -136,11 +136,15 @@ def _of_resource(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValu
         text = "the metadata of the resource has no authorization_servers"
         yield make(decoded, AUTH, RESPONSE, "", text)
     if isinstance(resource, str) and not _is_same_resource(resource, url):
-        text = f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse it"
+        text = (
+            f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse "
+            "the metadata"
+        )
         yield make(decoded, AUTH, RESPONSE, "/resource", text)
     elif isinstance(resource, str) and refused and resource != refused and resource.rstrip("/") == refused.rstrip("/"):
         text = (
-            f"the metadata is for {quote(resource)}, but the client asked for {quote(refused)}: some clients refuse it"
+            f"the metadata is for {quote(resource)}, but the client asked for {quote(refused)}: some clients "
+            "refuse the metadata"
         )
         yield make(decoded, AUTH, RESPONSE, "/resource", text, severity=INFO)
 
@@ -159,7 +163,10 @@ def _of_issuer(decoded: DecodedExchange, url: str, body: Mapping[str, JsonValue]
         text = f"{', '.join(map(quote, missing))} is missing from the metadata of the authorization server"
         yield make(decoded, AUTH, RESPONSE, "", text)
     elif isinstance(issuer, str) and urls.split_url(issuer).netloc.lower() != urls.split_url(url).netloc.lower():
-        text = f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse it"
+        text = (
+            f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse the "
+            "metadata"
+        )
         yield make(decoded, AUTH, RESPONSE, "/issuer", text)
     if not isinstance(methods, list) or "S256" not in methods:
         text = "code_challenge_methods_supported does not contain S256: clients have to refuse to sign in"

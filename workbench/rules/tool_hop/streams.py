@@ -74,7 +74,7 @@ class Resumptions:
         response = decoded.exchange.response
         is_known = (connection, last) in self._ids
         if not is_known and (connection, "") in self._ids:
-            text = f"Last-Event-ID is {quote(last)}, which no event of this session had"
+            text = f"Last-Event-ID is {quote(last)}, but no event of this session had this id"
             yield make(decoded, HTTP, REQUEST, "", text)
         elif is_known and response is not None and response.status == 405:
             text = "the server gave ids to its events, but does not let the client resume the stream (405)"
@@ -95,12 +95,12 @@ class Resumptions:
         for id_, first in again[:1]:
             more = f" ({len(again):,} such events)" if len(again) > 1 else ""
             text = f"the event {quote(id_)} was already sent in exchange {first + 1}{more}"
-            yield make(decoded, HTTP, RESPONSE, "", text, "an id belongs to one event of a session", INFO)
+            yield make(decoded, HTTP, RESPONSE, "", text, "an event id must be unique within a session", INFO)
 
 
 def _of_new_stream(decoded: DecodedExchange, ended: _EndedStream) -> Finding:
     text = (
-        f"the client opens a new stream, but the one of exchange {ended.exchange + 1} had ended after event "
+        f"the client opens a new stream, but the stream of exchange {ended.exchange + 1} had ended after event "
         f"{quote(ended.last)}: without Last-Event-ID the server cannot send what the client missed"
     )
     return make(decoded, HTTP, REQUEST, "", text)
@@ -111,7 +111,9 @@ def _of_haste(decoded: DecodedExchange, ended: list[_EndedStream]) -> Iterator[F
     for one in ended[-1:]:
         if began is not None and began - one.at < one.retry - _EARLY:
             waited, asked = f"{max(0.0, began - one.at):.2f} s", f"{one.retry:.2f} s"
-            text = f"the client resumes exchange {one.exchange + 1} after {waited}; the server's retry is {asked}"
+            text = (
+                f"the client resumes exchange {one.exchange + 1} after {waited}; the server requires a wait of {asked}"
+            )
             yield make(decoded, HTTP, REQUEST, "", text, severity=INFO)
 
 

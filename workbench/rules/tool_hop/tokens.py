@@ -93,7 +93,7 @@ def of_registration(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Findin
     for number, uri in enumerate(uris if isinstance(uris, list) else ()):
         found = urls.split_url(str(uri))
         if found.scheme == "http" and found.hostname not in _LOOPBACK:
-            text = f"the redirect URI {quote(uri)} is neither https nor on this machine: servers have to refuse it"
+            text = f"the redirect URI {quote(uri)} is neither https nor on this machine: servers must refuse the URI"
             yield make(decoded, AUTH, REQUEST, f"/redirect_uris/{number}", text)
     if response is not None and response.status >= 400:
         yield _of_refused_registration(decoded, issuer, request_body, response_body, response.status)
@@ -114,7 +114,7 @@ def _of_refused_registration(
         text = (
             "the metadata has no registration_endpoint: the server does not register clients; the client guessed a URL"
             if is_guess
-            else f"the registration of a client is answered with {status}"
+            else f"the registration of a client was answered with {status}"
         )
         return make(decoded, AUTH, REQUEST if is_guess else RESPONSE, "", text, excerpt)
     words = frozenset(_WORD.findall(error_text))
@@ -146,7 +146,7 @@ def _of_registered(
 ) -> Iterator[Finding]:
     method = response_body.get(_METHOD) or request_body.get(_METHOD) or _BASIC
     if not response_body.get("client_id"):
-        text = "the response to the registration has no client_id: the client cannot ask for a token"
+        text = "the response to the registration has no client_id: the client cannot request a token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif method in (_BASIC, _POST) and not response_body.get("client_secret"):
         text = f"the client is registered with {quote(method)}, but gets no client_secret"
@@ -166,7 +166,7 @@ def of_token(decoded: DecodedExchange, issuer: Issuer) -> Iterator[Finding]:
     for text in faults:
         yield make(decoded, AUTH, REQUEST, "", text, refusal_words(response_body), WARNING if is_refused else INFO)
     if response is not None and response.status < 400 and "error" in response_body:
-        yield make(decoded, AUTH, RESPONSE, "/error", "an error has status 200: clients treat it as a token")
+        yield make(decoded, AUTH, RESPONSE, "/error", "an error has status 200: clients treat the response as a token")
     elif is_refused and not faults:
         yield _of_refused(decoded, issuer, form, request, response_body)
     elif response is not None and not is_refused:
@@ -180,11 +180,14 @@ def _faults_of_grant(form: Mapping[str, str], issuer: Issuer) -> Iterator[str]:
     elif verifier and not _VERIFIER.fullmatch(verifier):
         yield f"code_verifier has {len(verifier)} characters: it must have 43 to 128 (letters, digits, '-._~')"
     if code and code in issuer.codes:
-        yield f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: it can be used once"
+        yield (
+            f"the code was already exchanged for a token in exchange {issuer.codes[code] + 1}: a code can be used "
+            "only once"
+        )
     asked, uri = issuer.asked.get("redirect_uri"), form.get("redirect_uri")
     if code and asked and asked != uri:
         what = f"is {quote(uri)}" if uri else "is missing"
-        yield f"redirect_uri {what}: the request for the code had {quote(asked)} (RFC 6749, section 4.1.3)"
+        yield f"redirect_uri {what}: the authorization request had {quote(asked)} (RFC 6749, section 4.1.3)"
     yield from fault_of_resource(resource, issuer)
 
 
@@ -204,7 +207,7 @@ def _without_port(uri: str) -> str:
 def fault_of_resource(resource: str | None, issuer: Issuer) -> Iterator[str]:
     """What is wrong with the resource of a request, in words, if the tool server names another."""
     if issuer.resource and not resource:
-        yield f"resource is missing: it has to be {quote(issuer.resource)}, as in the tool server's metadata"
+        yield f"resource is missing: its value must be {quote(issuer.resource)}, as in the tool server's metadata"
     elif issuer.resource and resource and resource.rstrip("/") != issuer.resource.rstrip("/"):
         yield f"resource is {quote(resource)}, but the tool server's metadata has {quote(issuer.resource)}"
 
@@ -212,14 +215,14 @@ def fault_of_resource(resource: str | None, issuer: Issuer) -> Iterator[str]:
 def _faults_of_client(form: Mapping[str, str], request: HttpRequest, issuer: Issuer) -> Iterator[str]:
     """How the client authenticates, against what it is registered with."""
     if not (request.headers.get("content-type") or _FORM).lower().startswith(_FORM):
-        yield f"the members are sent as {quote(request.headers.get('content-type'))}: a request for a token is {_FORM}"
+        yield f"the members are sent as {quote(request.headers.get('content-type'))}: a token request must be {_FORM}"
     is_basic = (request.headers.get("authorization") or "").lower().startswith("basic ")
     has_secret = bool(form.get("client_secret"))
     method, is_stated = issuer.methods.get(form.get("client_id", ""), ("", True))
     if is_basic and has_secret:
         yield "the client authenticates twice: in the header Authorization, and with client_secret in the form"
     elif method == _NO_SECRET and (is_basic or has_secret):
-        yield "the client is registered without a secret, but authenticates with one"
+        yield "the client is registered without a secret, but authenticates with a secret"
     elif method in (_BASIC, _POST) and not (is_basic or has_secret):
         why = "" if is_stated else ", because its registration does not have token_endpoint_auth_method (none)"
         yield f"the client is registered with {quote(method)}{why}, but does not authenticate here"
@@ -235,8 +238,8 @@ REFUSALS = {
 
 
 _UNSEEN = (
-    "the request for the code, which the browser sends, is not in this recording: its redirect_uri, code_challenge and "
-    "resource have to agree with this request"
+    "the authorization request, sent by the browser, is not in this recording: its redirect_uri, code_challenge and "
+    "resource must match those of this request"
 )
 """What a recording between client and servers lacks."""
 
@@ -263,7 +266,7 @@ def _of_refused(
         unseen = "" if "refresh_token" in form or issuer.asked else f"; {_UNSEEN}"
         return make(decoded, AUTH, REQUEST, "", text + unseen, excerpt)
     if error == "invalid_target" and issuer.resource:
-        text = f"the server refuses the resource {quote(issuer.resource)}, which the tool server names"
+        text = f"the server refuses the resource {quote(issuer.resource)}, although the tool server names this resource"
         return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
     if error in REFUSALS:
         return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(error_text)}", excerpt)
@@ -273,17 +276,17 @@ def _of_refused(
     absent = [name for name in token_names if not form.get(name)]
     if absent and (len(absent) == len(token_names) or request.headers.get("authorization") is None):
         return make(decoded, AUTH, REQUEST, "", f"{', '.join(absent)} is missing, which this server requires", excerpt)
-    text = f"the server refuses a request for a token that the protocol allows: {quote(error_text)}"
+    text = f"the server refuses a token request that the protocol allows: {quote(error_text)}"
     return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
 
 
 def _of_granted(decoded: DecodedExchange, response_body: Mapping[str, JsonValue]) -> Iterator[Finding]:
     kind = response_body.get("token_type")
     if not response_body.get("access_token"):
-        text = "the response to a request for a token has no access_token"
+        text = "the response to a token request has no access_token"
         yield make(decoded, AUTH, RESPONSE, "", text, quote(head_of(decoded)))
     elif not isinstance(kind, str) or kind.lower() != "bearer":
-        text = f"token_type is {quote(kind)}, not Bearer: clients that check it do not use the token"
+        text = f"token_type is {quote(kind)}, not Bearer: clients that check the type do not use the token"
         yield make(decoded, AUTH, RESPONSE, "/token_type" if "token_type" in response_body else "", text)
 
 

@@ -277,7 +277,7 @@ class ConversationLoop:
         if self.decoded_exchange.protocol not in protocols.protocols() or self.decoded_exchange.request is None:
             if self.exchange.response is None and text_of(self.exchange.request):
                 return None  # it can still be sent unchanged
-            return LoopEnd(EndReason.UNREADABLE, "the request is unreadable, so nothing can be added to it")
+            return LoopEnd(EndReason.UNREADABLE, "the request is unreadable, so no message can be added to it")
         return None
 
     def _error_or_cut(self) -> LoopEnd | None:

@@ -67,18 +67,18 @@ class _Reading:
     def opening(self, bracket: str) -> int:
         start = self.text.find(bracket)
         if start < 0:
-            raise Lossy("it contains no opening brace")
+            raise Lossy("the text contains no opening brace")
         return start
 
     def fail(self, at: int, what: str) -> Lossy:
         seen = self.text[at : at + limits.SNIPPET // 4]
-        return Lossy(f"{what} at character {at + 1}: {seen!r}" if seen else f"{what} at its end")
+        return Lossy(f"{what} at character {at + 1}: {seen!r}" if seen else f"{what} (at the end of the text)")
 
     def value(self, value: JsonValue, at: int, depth: int) -> int:
         """Lay one value over the text from ``at`` on; where it ends."""
         at = self.blank(at)
         if depth > limits.MAX_REPAIR_DEPTH:
-            raise self.fail(at, "it is nested too deeply")
+            raise self.fail(at, "the text is nested too deeply")
         if isinstance(value, dict):
             return self.members(list(value.items()), at, depth, "{}")
         if isinstance(value, list):
@@ -149,7 +149,7 @@ class _Reading:
             return
         last = self.text[:end].rstrip("\r\n\t ,;`")[-1:]
         if last not in (*_QUOTES.values(), "]", "}"):
-            raise self.fail(len(self.text), "it may be truncated inside its last value")
+            raise self.fail(len(self.text), "the text may be truncated inside its last value")
         kinds: dict[str, int] = {}
         for depth, brackets, members in self._at_end:
             if brackets in kinds and (kinds[brackets] > 1 or members > 1):
@@ -171,7 +171,7 @@ class _Reading:
         words = words.removesuffix(":")
         is_list = bool(words) and (self.missing or rest.strip()[:1] in (",", ":"))
         if _AROUND.search(words) or is_list or _LITERAL.search(words):
-            raise Lossy(f"several values are possible: {words[: limits.SNIPPET // 4]!r} is next to it")
+            raise Lossy(f"several values are possible, because {words[: limits.SNIPPET // 4]!r} is next to the value")
         if words:
             self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} next to the JSON were removed")
 
@@ -181,7 +181,7 @@ class _Reading:
                 if word != _LITERALS[value][0]:
                     self.changes.append(f"{word} was read as {_LITERALS[value][0]}")
                 return self.check_delimiter(at + len(word))
-        raise self.fail(at, "the repair would change this value")
+        raise self.fail(at, "a repair would change this value")
 
     def number(self, value: JsonValue, at: int) -> int:
         found = _NUMBER.match(self.text, at)
@@ -192,7 +192,7 @@ class _Reading:
         except (ValueError, OverflowError):
             same = finite = False
         if found is None or not same or not finite:
-            raise self.fail(at, "the repair would change this number")
+            raise self.fail(at, "a repair would change this number")
         if re.match(r"[-+]?0\d", spelled):
             raise self.fail(at, "a number with a leading zero may be an octal number or a code")
         if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", found[0]):
@@ -218,7 +218,7 @@ class _Reading:
     def bare(self, value: str, at: int, is_key: bool) -> int:
         """A text without quotes, or without the first of them."""
         if not value or not self.text.startswith(value, at):
-            raise self.fail(at, "a value is missing, or the repair would change it")
+            raise self.fail(at, "a value is missing, or a repair would change it")
         words = value.lower()
         if words in _WORDS_OF_NOTHING or (not is_key and any(w.startswith(words) for w in ("true", "false", "null"))):
             raise self.fail(at, "this is not a JSON value")

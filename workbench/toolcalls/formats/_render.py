@@ -114,6 +114,6 @@ def unambiguous(
     if read != expected or any(f.problems for f in found):
         raise LocalProtocolError(
             f"{text_format.name} has no escape for its own tags, but an argument contains them",
-            hint="send it in a protocol that has arguments in JSON",
+            hint="send the call in a protocol with JSON arguments",
         )
     return text

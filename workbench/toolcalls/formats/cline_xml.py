@@ -380,7 +380,7 @@ class ClineXml:
         if [(f.name, f.input) for f in found] != expected or any(f.problems for f in found):
             raise LocalProtocolError(
                 f"{_NAME} has no escape for its own tags, but an argument contains them",
-                hint="send it in a protocol that has arguments in JSON",
+                hint="send the call in a protocol with JSON arguments",
             )
         return text
 

@@ -167,7 +167,7 @@ class _InvokeBody:
                 problems.append("text between the parameters")
             after = tags[n + 1] if n + 1 < len(tags) else None
             if after is None or after.kind != "parameter_end":
-                problems.append("a parameter is not closed")
+                problems.append("a parameter has no closing tag")
             attributes = _attributes(tag)
             key = attributes.get("name")
             if not key:

@@ -187,7 +187,7 @@ class LlamaJson:
         """Bare calls. The templates refuse more than one; models that write several separate them with ``; ``."""
         if not calls:
             raise LocalProtocolError(
-                "no call to write", hint="this format cannot express a block without calls; give at least one call"
+                "no tool call to write", hint="this format cannot express a block without calls; give at least one call"
             )
         return "; ".join(json_text({"name": name_of(c), "parameters": arguments_of(c)}) for c in calls)
 

@@ -238,7 +238,7 @@ def _id(found: str | None) -> str:
     if not found or not _ID.fullmatch(found):
         raise LocalProtocolError(
             "Tool call IDs should be alphanumeric strings with length 9!",
-            hint=f"{found!r} is not; give the call a different id",
+            hint=f"{found!r} does not have this form; give the call a different id",
         )
     return found
 

@@ -154,7 +154,7 @@ class Pythonic:
         """The list; strings with the quotes that Python chooses."""
         if not calls:
             raise LocalProtocolError(
-                "no call to write", hint="this format cannot express a block without calls; give at least one call"
+                "no tool call to write", hint="this format cannot express a block without calls; give at least one call"
             )
         return f"[{', '.join(python_text(c) for c in calls)}]"
 
@@ -186,7 +186,7 @@ def _literal(value: Any, depth: int) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_literal(v, depth + 1) for v in value)}]"
     if isinstance(value, int) and abs(value) >= 10**300:
-        raise LocalProtocolError("a number with more than a hundred digits", hint="write it as text")
+        raise LocalProtocolError("a number with more than a hundred digits", hint="write the number as text")
     return repr(value)
 
 

@@ -82,7 +82,7 @@ class CompositeLowering:
         branches = [self.follow(b, at) for b in schema["allOf"]]
         at = SchemaPosition(at.pointer, at.depth, (*at.refs, *_refs(schema["allOf"])))
         merged, exact = merge_schemas([rest, *branches])
-        self._work.note(at, "allOf", "its schemas are merged", EXACT if exact else CHECKED)
+        self._work.note(at, "allOf", "the schemas are merged", EXACT if exact else CHECKED)
         found = self._lower(merged, at)
         return found if exact else found.and_rest({"allOf": schema["allOf"]}, rest)
 

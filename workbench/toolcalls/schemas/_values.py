@@ -115,7 +115,7 @@ class ValueLowering:
         if texts and all(isinstance(v, str) or v is None for v in values):
             self._work.note(at, "an enum with null", "nullable")
             return self._work.or_null(self.keywords({**rest, "type": "string", "enum": texts}, at), "null")
-        self._work.note(at, "an enum with non-string values", "the type of the values", CHECKED)
+        self._work.note(at, "an enum with values that are not strings", "the type of the values", CHECKED)
         types = [schema["type"]] if isinstance(schema.get("type"), str) else type_of_values(values)
         return self._lower({**rest, "type": types[0] if len(types) == 1 else types}, at).and_rest({"enum": values})
 
@@ -222,7 +222,7 @@ class ValueLowering:
         elif self._dialect.accepts(keyword):
             form[keyword] = value
         else:
-            self._work.note(at, keyword, "left out: it is not a constraint")
+            self._work.note(at, keyword, "left out: this keyword is not a constraint")
 
 
 def _is_map(schema: dict[str, JsonValue]) -> bool:

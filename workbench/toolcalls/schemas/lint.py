@@ -109,7 +109,7 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
             dialect,
             node,
             "$ref",
-            f"with $ref no other keyword is allowed: {beside}",
+            f"next to $ref, no other keyword is allowed: {beside}",
             "ref_alone",
             kind=REF,
             when="siblings",
@@ -129,7 +129,7 @@ def _types(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> 
     if isinstance(declared, list) and not dialect.type_lists:
         yield _issue(dialect, node, "type", "type must not be a list", "type_lists")
     if dialect.nullable and declared == "null":
-        yield _issue(dialect, node, "type", "type null is not supported, only nullable", "nullable")
+        yield _issue(dialect, node, "type", "type null is not supported; use nullable", "nullable")
     if dialect.enum_strings and any(not isinstance(v, str) for v in _list(schema.get("enum"))):
         yield _issue(dialect, node, "enum", "an enum must contain only strings", "enum_strings")
     types = declared if isinstance(declared, list) else [declared]

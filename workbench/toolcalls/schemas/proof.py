@@ -217,7 +217,7 @@ class _SchemaTrial:
         try:
             form = mapping.encode(value)
             if mapping.decode(form) != value:
-                raise Inexpressible("it is decoded to a different value")
+                raise Inexpressible("the value is decoded to a different value")
         except (Inexpressible, Undecodable):
             self.inexpressible += _is_true(value, self.original)
             return

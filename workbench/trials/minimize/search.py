@@ -136,7 +136,7 @@ class MinimizeSearch:
             self._note, self._is_accepted = "the target accepts the request", True
             return
         self._asks, self._trusts = True, False
-        self._note = "the contract does not predict this failure; only the target's responses show it"
+        self._note = "the contract does not predict this failure; only the target's responses show the failure"
         yield from self._shrink()
 
     def _answer(self, text: bytes) -> Steps[Failure | None]:

@@ -6,14 +6,21 @@ from workbench.tui.key import Key, search_keys
 
 BYTE_SEARCH = (
     Key("bytesearch.again", "/", "again", "search", "search all exchanges for a different text", 3),
-    Key("bytesearch.leave", "escape", "leave", "cancel", "cancel the search and keep what was found; else go back", 1),
+    Key(
+        "bytesearch.leave",
+        "escape",
+        "leave",
+        "cancel",
+        "cancel the search and keep the matches so far; else go back",
+        1,
+    ),
     Key("bytesearch.back", "q", "back", "back", "go back to the session", 2),
 )
 
 STORY = (
     Key("story.next-break", "]", "break(1)", "next break", "next break (error or warning) of the session", 2),
     Key("story.previous-break", "[", "break(-1)", "previous break", "previous break", 8),
-    Key("story.fold", "space", "fold", "fold", "show or hide what belongs to this line", 3),
+    Key("story.fold", "space", "fold", "fold", "show or hide the lines that belong to this line", 3),
     Key("story.fold-all", "*", "fold_all", "unfold all", "show everything; press again to fold it", 7),
     Key("story.pane", "tab,shift+tab", "pane", "timeline", "switch between the story and the timeline", 4),
     Key("story.search", "/", "search", "search", "search the whole story, folded parts too", 5),
@@ -172,7 +179,7 @@ SURVEY = (
 )
 METRICS = (
     Key("metrics.tokens", "1", "view('tokens')", "tokens", "show tokens per turn or per session", 2),
-    Key("metrics.cost", "2", "view('cost')", "cost", "show their cost", 3),
+    Key("metrics.cost", "2", "view('cost')", "cost", "show the cost of the tokens", 3),
     Key("metrics.rates", "3", "view('rates')", "rates", "show how often tool use succeeded and failed", 4),
     Key("metrics.group", "b", "group", "group by", "group the rates by provider, model, client or day", 5),
     Key("metrics.next-view", "tab", "turn(1)", "view", "next view", 6),

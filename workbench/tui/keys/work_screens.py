@@ -58,7 +58,7 @@ COPY = (
     Key("copy.value", "v", "choose('value')", "value", "the selected value, decoded"),
     Key("copy.pointer", "p", "choose('pointer')", "pointer", "its JSON pointer"),
     Key("copy.place", "P", "choose('place')", "place", "exchange, side and pointer"),
-    Key("copy.bytes", "b", "choose('bytes')", "bytes", "its bytes as sent"),
+    Key("copy.bytes", "b", "choose('bytes')", "bytes", "the bytes of the value as sent"),
     Key("copy.row", "h", "choose('row')", "header", "a header's name and value"),
     Key("copy.body", "B", "choose('body')", "body", "the whole body, content-decoded"),
     Key("copy.curl", "c", "choose('curl')", "cURL", "the request as a curl command; API keys become variables"),
@@ -316,7 +316,14 @@ ANSWER = (
     Key("answer.export", "x", "export", "export", "export: pytest, cURL, Python, HAR, report and more", 8),
     Key("answer.write", "w", "write", "write", "write the response body to a file", 9),
     Key("answer.open", "o", "open", "open", "open the new exchange: wire, IR, reasoning, closure"),
-    Key("answer.leave", "escape", "leave", "cancel", "cancel the request and keep what arrived; go back when done", 1),
+    Key(
+        "answer.leave",
+        "escape",
+        "leave",
+        "cancel",
+        "cancel the request and keep the received part; go back when done",
+        1,
+    ),
     Key("answer.back", "q", "back", "back", "go back; a running request is cancelled and kept", 2),
 )
 
@@ -340,13 +347,13 @@ CONTINUE = (
     ),
     Key("continue.target", "T", "target", "target", "choose another target", 9),
     Key("continue.pane", "tab,shift+tab", "pane", "pane", "switch between the steps and the details of one", 10),
-    Key("continue.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
+    Key("continue.leave", "escape", "leave", "cancel", "cancel the running step; else go back"),
     Key("continue.back", "q", "back", "back", "go back; sent requests stay as branches", 4),
 )
 
 CORRECTING = (
     Key("correcting.switch", "space", "switch", "switch", "switch the correction under the cursor on or off"),
-    Key("correcting.close", "escape,q,P", "close", "back", "go back; enabled corrections apply"),
+    Key("correcting.close", "escape,q,P", "close", "back", "go back; the enabled corrections are applied"),
 )
 
 WHAT_IF = (
@@ -358,7 +365,7 @@ WHAT_IF = (
     ),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
     Key("what-if.pane", "tab,shift+tab", "pane", "pane", "next pane: variants, outcome, response", 7),
-    Key("what-if.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
+    Key("what-if.leave", "escape", "leave", "cancel", "cancel the running request; else go back"),
     Key("what-if.back", "q,V", "back", "back", "go back; sent variants stay as branches", 2),
 )
 
@@ -443,7 +450,7 @@ STEP = (
     Key("step.next-pane", "tab", "pane(1)", "pane", "next pane: steps, notes, request or response, bytes", 5),
     Key("step.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("step.fold", "space", "fold", "fold", "expand or collapse the row"),
-    Key("step.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
+    Key("step.leave", "escape", "leave", "cancel", "cancel the running requests; else go back"),
     Key("step.back", "q", "back", "back", "go back to the lab", 2),
 )
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 RUNGS = {
     "strict": ("✓", "ok", "parsed unchanged"),
-    "unwrapped": ("~", "warning", "was a JSON string with JSON inside"),
-    "repaired": ("~", "warning", "its syntax was repaired"),
+    "unwrapped": ("~", "warning", "is a JSON string with JSON inside"),
+    "repaired": ("~", "warning", "the syntax was repaired"),
     "coerced": ("~", "warning", "values were converted to the schema's types"),
     "validated": ("✓", "ok", "matches the schema"),
     "refused": ("✗", "error", "not run; the model gets this error"),

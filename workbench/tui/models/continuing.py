@@ -208,7 +208,7 @@ def _after(calls: int, target: str) -> str:
 def _result(offer: Offer | None, width: int) -> Iterator[Line]:
     yield ()
     if offer is None:
-        yield line(Span("no result  ", "warning strong"), Span("not recorded · e: write one", "muted"))
+        yield line(Span("no result  ", "warning strong"), Span("no recorded result · e: write one", "muted"))
         return
     failed = offer.result.is_error
     yield line(
@@ -231,7 +231,7 @@ def result_text(result: CallResult) -> str:
 def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     going = pending.leaving.request if pending.leaving else step.request
     is_same = going.body.raw == step.request.body.raw
-    words = "everything before it is unchanged" if is_same else "as sent"
+    words = "everything before this place is unchanged" if is_same else "as sent"
     what = f"new in {step.pointer}" if step.added else "the request unchanged"
     yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in total,  {words}", "muted"))
     notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))

@@ -253,7 +253,7 @@ def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
 def _check(repair_offer: RepairOffer) -> str:
     if repair_offer.repair.verified:
         return f"verified against contract {repair_offer.contract} · not by the provider"
-    return f"repairs this finding under contract {repair_offer.contract} · its other findings remain"
+    return f"repairs this finding under contract {repair_offer.contract} · other findings of the request remain"
 
 
 def title_without(finding: Finding) -> list[Line]:

@@ -65,8 +65,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "events": Guide(
         "Events",
-        "The stream event by event. The Message pane shows the message after the event under the cursor. While "
-        "the stream is arriving, a cursor on the last event follows it.",
+        "The stream event by event. The Message pane shows the message after the event under the cursor. While the "
+        "stream is arriving, the cursor on the last event follows the stream.",
         ("cursor", "anomaly", "differs"),
     ),
     "left": Guide(
@@ -100,12 +100,12 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "clients": Guide(
         "Clients",
-        "What common SDKs build from the same events, if it differs. They are compared when the stream ends.",
+        "What common SDKs build from the same events, if it differs. The results are compared when the stream ends.",
         ("agrees", "differs"),
     ),
     "changes": Guide(
         "Changes",
-        "What is new in this request, compared with the previous one of its conversation.",
+        "The new content of this request, compared with the previous one of its conversation.",
         ("cursor",),
     ),
     "hunks": Guide(
@@ -138,8 +138,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "verdict": Guide(
         "Verdict",
-        "What the contract finds in the edited request, the reason for the verdict first; then signed blocks that "
-        "an earlier edit invalidated. Moving the cursor here also moves it in the request pane.",
+        "Findings of the contract in the edited request, the reason for the verdict first. Then the signed blocks "
+        "that an earlier edit invalidated. Moving the cursor here also moves it in the request pane.",
         ("error", "warning", "cursor"),
     ),
     "chain": Guide(
@@ -185,8 +185,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "losses": Guide(
         "Losses",
-        "What the target protocol cannot express and what replaces it; then renamed ids (a call and its result "
-        "get the same new id). Moving the cursor highlights the original.",
+        "Content that the target protocol cannot express, and its replacement; then renamed ids (a call and its "
+        "result get the same new id). Moving the cursor highlights the original.",
         ("lost", "renamed", "cursor"),
     ),
     "tools": Guide(
@@ -203,7 +203,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "details": Guide(
         "Why",
-        "What the provider refuses, and what it accepts without enforcing it, with pointer and source; then the "
+        "Keywords that the provider refuses, or accepts without enforcing them, with pointer and source; then the "
         "changes that make the schema acceptable, and the check that you still have to make locally. Enter shows "
         "the bytes.",
         ("error", "ignored", "edit", "check", "cursor"),
@@ -215,8 +215,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "lowered": Guide(
         "Accepted",
-        "The schema with the smallest change that the provider accepts. Together with the remaining check, it "
-        "accepts the same arguments as the original.",
+        "The schema after the smallest change that makes the provider accept it. Together with the remaining check, "
+        "it accepts the same arguments as the original.",
     ),
     "calls": Guide(
         "Calls",
@@ -240,9 +240,9 @@ GUIDES: Mapping[str, Guide] = {
         ("held", "warning", "error", "cursor"),
     ),
     "why": Guide(
-        "Why it is paused",
-        "The finding, its rule (w shows the page) and its pointer; the client's timeout and how it is known; the "
-        "bytes that were already forwarded. For a kind of breakpoint: what it pauses.",
+        "Reason for the pause",
+        "The finding, its rule (w shows the page) and its pointer; the client's timeout, and how this timeout is "
+        "known; the bytes that were already forwarded. For a kind of breakpoint: the traffic that it pauses.",
         ("held", "warning", "error"),
     ),
     "held": Guide(
@@ -264,8 +264,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "beside": Guide(
         "Responses",
-        "The recorded and the new response, item by item; the new one while it arrives. Differences in a text are "
-        "marked; the last row compares the bytes.",
+        "The recorded and the new response, item by item; the new response is shown while it arrives. Differences "
+        "in a text are marked; the last row compares the bytes.",
         ("same", "differing", "cursor"),
     ),
     "found": Guide(
@@ -334,8 +334,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "profile": Guide(
         "Profile",
-        "The facts measured now, next to those of the last run. Drift is a change in how often a probe passes "
-        "that chance does not explain. workbench profile lists all profiles.",
+        "The facts measured now, next to those of the last run. Drift is a change in the pass rate of a probe that "
+        "is too large to be chance. workbench profile lists all profiles.",
         ("edit",),
     ),
     "probe-steps": Guide(
@@ -346,8 +346,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "reasoned": Guide(
         "Notes",
-        "What was asked, what the model returned, and the findings; at the end the verdict, its reason, and the "
-        "facts learned. A sample that you ran step by step is not added to a profile.",
+        "The questions, the model's responses and the findings; at the end the verdict, its reason, and the facts "
+        "learned. A sample that you ran step by step is not added to a profile.",
         ("passed", "partial", "failed", "unclear", "call", "reasoning"),
     ),
     "asked": Guide(

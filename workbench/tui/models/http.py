@@ -127,7 +127,7 @@ def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
     for title, rows in (
         ("exchange", _exchange(exchange)),
         ("session", _session(exchange_view)),
-        ("changed by a translation or correction", _changes(exchange)),
+        ("changed by a translation or a correction", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),
         ("ids", _ids(exchange_view)),
@@ -138,7 +138,7 @@ def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
         (_other_title(exchange.request, REQUEST), _other(exchange.request, REQUEST)),
         (_other_title(exchange.response, RESPONSE), _other(exchange.response, RESPONSE)),
         ("bodies", _bodies(exchange_view)),
-        ("redacted before it was stored", _redactions(exchange)),
+        ("redacted before storage", _redactions(exchange)),
     ):
         body = list(rows)
         if body:

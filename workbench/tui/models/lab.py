@@ -155,7 +155,7 @@ def question(target: Target, requests: str, model: str, *, is_set: bool) -> str:
     key += ", which is not set" if target.key_variable and not is_set else ""
     host = urlsplit(target.url).netloc
     start = f"{requests[:1].upper()}{requests[1:]}"
-    return f"{start} go to {host} ({model}) {key}. They may cost money. Tools are never run."
+    return f"{start} go to {host} ({model}) {key}. The requests may cost money. Tools are never run."
 
 
 # One verdict.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = (
     "No rule matches this error message.",
-    "Paste all of it, with the status and the JSON around it: rules are matched by the provider's "
-    "own error text, not by the text of a client library.",
+    "Paste the whole message, with the status and the surrounding JSON: rules are matched by the provider's own "
+    "error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
 EMPTY = "all rules, those with the most known error texts first"

@@ -131,8 +131,8 @@ def failure(search_progress: SearchProgress | None) -> Line:
 def question(host: str, budget: int, key: str) -> str:
     """Question asked before requests go to a real endpoint."""
     return (
-        f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each may cost money. A "
-        "request that the contract can decide is not sent. Tools are never run."
+        f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each request may cost "
+        "money. Requests that the contract can decide are not sent. Tools are never run."
     )
 
 

@@ -70,7 +70,7 @@ def _clients(upstreams: Mapping[str, str], urls: Mapping[str, str], only: Sequen
             continue
         pointed = settings_for(client, upstreams, urls, {})
         if pointed.file:
-            yield f"  {client.name}: from the shell, workbench record … -- {client.commands[0]} sets it up"
+            yield f"  {client.name}: from the shell, workbench record … -- {client.commands[0]} configures the client"
         elif pointed.variables or pointed.arguments:
             words = (f"{name}={shlex.quote(value)}" for name, value in pointed.variables.items())
             yield f"  {client.name}: {' '.join((*words, client.commands[0], *map(shlex.quote, pointed.arguments)))}"

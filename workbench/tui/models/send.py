@@ -240,7 +240,11 @@ def _unbound(unbound: UnboundReasoning, prepared: PreparedRequest) -> Iterator[P
         Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),
         Span(f"  {unbound.pointers[0]}", "muted"),
     )
-    how = "u: drop them" if unbound.without else "the request is invalid without them: undo the edit before them"
+    how = (
+        "u: drop these blocks"
+        if unbound.without
+        else "the request is invalid without these blocks: undo the edit before the blocks"
+    )
     spans = tuple(span for at in unbound.pointers for span in prepared.own.place(REQUEST, at).spans)
     yield PreflightNote(
         head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True
@@ -266,4 +270,4 @@ def question(going: Outgoing, *, is_set: bool) -> str:
     key = f" with the key in ${target.key_variable}" if target.key_variable else " without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
     once = f"Workbench does not ask again for {host} in this session."
-    return f"{what}{key}. It may cost money. Tools are never run. {once}"
+    return f"{what}{key}. The request may cost money. Tools are never run. {once}"

@@ -38,7 +38,7 @@ TOO_SMALL: tuple[Line, ...] = (
     (),
     (Span(" Workbench needs a window of", "strong"),),
     (Span(" 40 columns and 15 lines.", "strong"),),
-    (Span(" Make it larger · ctrl+q: quit."),),
+    (Span(" Make the window larger · ctrl+q: quit."),),
 )
 """Text shown if the window is too small for the screen."""
 

@@ -116,7 +116,10 @@ def tool_line(declared: ToolDeclaration, judgement: ToolJudgement | None) -> Lin
 def _tally(tally: Counter[str]) -> str:
     if tally["accepted"] == tally.total():
         return "accepted everywhere"
-    numbers = ((tally["refused"], "refuses it", "refuse it"), (tally["changed"], "needs a change", "need a change"))
+    numbers = (
+        (tally["refused"], "refuses the tool", "refuse the tool"),
+        (tally["changed"], "needs a change", "need a change"),
+    )
     first, *others = [(f"{number:,}", one if number == 1 else many) for number, one, many in numbers if number]
     further = "".join(f", {number} {does}" for number, does in others)
     return f"{first[0]} of {count(tally.total(), 'provider')} {first[1]}{further}"
@@ -183,7 +186,7 @@ class DialectRows:
 def accepting_line(names: Sequence[str], others: int, *, has_names: bool) -> Line:
     """Row that stands for the dialects that accept a schema unchanged."""
     sign, style = SCHEMA_SIGNS["accepted"]
-    words = f"{len(names):,} {'others ' if others else ''}accept it unchanged"
+    words = f"{len(names):,} {'others ' if others else ''}accept the tool unchanged"
     return fold_line(Span(f"{sign} ", style), words, names if has_names else ())
 
 
@@ -244,7 +247,9 @@ def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> DialectRow:
     )
     meaning = {
         "exact": "exact: accepts the same values",
-        "local check": "local check: the schema says less; the row 'remaining check' has what you validate yourself",
+        "local check": (
+            "local check: the schema checks less; the row 'remaining check' lists what you must validate yourself"
+        ),
     }.get(step.effect, f"{step.effect}: some values of the original are no longer possible")
     text = ((step.what, "error"), (f"→ {step.instead}", "ok"), (meaning, style))
     return DialectRow(head, text, None if part else step.pointer, _spans(spans, step.pointer))

@@ -230,4 +230,4 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
 def question(target: Target, host: str, requests: int, key: str) -> str:
     """Question asked before requests go to a real endpoint."""
     what = f"{count(requests, 'request')}, each with this whole conversation, go to {host} ({target.name}) with {key}."
-    return f"{what} They may cost money. Tools are never run."
+    return f"{what} The requests may cost money. Tools are never run."

@@ -308,7 +308,7 @@ class NodeComparison:
         why = (
             "several requests · enter: expand"
             if row and row.trials
-            else "first node of the tree · space: mark it to compare others with it"
+            else "first node of the tree · space: mark this node to compare other nodes with it"
         )
         self.screen.meaning.show_answer(())
         for pane, words in ((self.screen.meaning, " Meaning "), (self.screen.hunks, " Bytes ")):

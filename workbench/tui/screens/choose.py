@@ -39,7 +39,7 @@ class OpenScreen(FormScreen[Path]):
 
     def __init__(self, typed: str = "") -> None:
         super().__init__()
-        self.fields = [Field("path", "Open a file", "its path", typed)]
+        self.fields = [Field("path", "Open a file", "path of the file", typed)]
 
     def offer(self, field: str, text: str) -> FormOffer:
         return offer_paths(text)

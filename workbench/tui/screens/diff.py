@@ -201,7 +201,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         else:
             offset = self.places.offset_of(self.changes.changes[self.changes.cursor])
         if offset is None:
-            self.notify("removed; not in the newer request", markup=False)
+            self.notify("removed: not part of the newer request", markup=False)
         else:
             self.dismiss((self.index, offset))
 

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 CANCELLED = ("cancelled: nothing was written", "R switches redaction, a the scope; both create a new preview")
-REPAIR_FIRST = "a test needs a correct request: apply a repair (f), or go back and edit it, then export that"
+REPAIR_FIRST = (
+    "a test needs a correct request: apply a repair (f), or go back and edit the request; then export the result"
+)
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:

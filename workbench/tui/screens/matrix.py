@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.send import MatrixHistory
     from workbench.tui.service import Job
 
-NO_REQUEST = "no model request here that a contract can check"
+NO_REQUEST = "no model request that a contract can check"
 
 
 class MatrixSource(WorklistSource[str, VerdictRow]):

@@ -90,7 +90,7 @@ class EditsPane(LineView):
     is_accordion = True
     edits: tuple[MinimalFix, ...] = ()
     target = ""
-    why = "fixes are searched once the smallest request is known"
+    why = "fixes are searched for after the smallest request is found"
 
     def show(self, edits: tuple[MinimalFix, ...], target: str, why: str) -> None:
         """Show fixes, or the reason that there are none."""

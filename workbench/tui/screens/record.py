@@ -204,7 +204,7 @@ def _client_words(client: Client) -> str:
 def _start_words(text: str, protocol: str) -> str:
     """What a recording of the typed upstreams will do; empty if they are not known yet."""
     if not text.strip():
-        return "enter starts a proxy on this machine; your client then sends its requests to it"
+        return "enter starts a proxy on this machine; your client must send its requests to this proxy"
     try:
         found = _upstreams_in(text, protocol.strip())
     except WorkbenchError:
@@ -243,7 +243,7 @@ def targets(text: str, protocol: str) -> dict[str, str]:
 
 
 def _twice() -> UsageError:
-    return UsageError("two upstreams have the same name", hint="give each its own: NAME=TARGET")
+    return UsageError("two upstreams have the same name", hint="give each upstream a unique name: NAME=TARGET")
 
 
 def kinds(text: str) -> tuple[str, ...]:

@@ -300,7 +300,7 @@ class SendScreen(Screen[bool]):
         """Leave out unbound signed blocks, as an edit that can be undone."""
         unbound = self.shown.unbound if self.shown else None
         if unbound is None or unbound.without is None:
-            why = "no unbound signatures" if unbound is None else "the request would not be valid without them"
+            why = "no unbound signatures" if unbound is None else "the request would not be valid without these blocks"
             self.notify(why, markup=False)
         else:
             self.session.branches.commit(self.node, unbound.without, DROPPED, self._take_edit)

@@ -191,7 +191,7 @@ class SurveyScreen(Screen[None]):
         from workbench.survey import FILTERS
         from workbench.tui.screens.questions import AskScreen
 
-        hint = f"COLUMN=VALUE, * for anything; columns: {', '.join(FILTERS)}"
+        hint = f"COLUMN=VALUE, with * for any value; columns: {', '.join(FILTERS)}"
         text = " ".join(f"{name}={value}" for name, value in self.where.items())
         self.app.push_screen(AskScreen("Filter", hint, text), self._set_filter)
 

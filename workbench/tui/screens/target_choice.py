@@ -137,7 +137,7 @@ def offer_targets(text: str, own: str, protocol: str = "", basis: str = "") -> F
 
     typed = text.strip()
     if typed.startswith(URLS):
-        return FormOffer((), why_not="a URL · enter: go to its protocol")
+        return FormOffer((), why_not="a URL · enter: choose the protocol of the URL")
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [_simulator(label, protocol, basis if label == own else "") for label in labels]
     kin = [each for each in others if _provider(each.text) == _provider(first.text)]

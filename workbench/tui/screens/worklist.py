@@ -212,6 +212,6 @@ class Worklist(Generic[Subject, Judgement]):
         if not self.screen.is_current:
             return
         if spot is None:
-            self.screen.notify("no bytes of the recording belong to this", severity="warning", markup=False)
+            self.screen.notify("no bytes of the recording belong to this line", severity="warning", markup=False)
         else:
             self.screen.dismiss(spot)

@@ -141,7 +141,7 @@ class ChunkedBody:
         end = data.find(b"\r\n", pos)
         if self._at is _ChunkPart.DATA_END:
             if not b"\r\n".startswith(data[pos : pos + 2]):
-                raise BadMessage("a chunk is longer than its size", found=data[pos : pos + 20])
+                raise BadMessage("a chunk is longer than its declared size", found=data[pos : pos + 20])
             self._at = _ChunkPart.SIZE if end == pos else self._at
             return end + 2 if end == pos else 0
         return self._trailer(data, pos, end)

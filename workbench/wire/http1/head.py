@@ -180,7 +180,7 @@ def _field(line: bytes) -> HeaderField:
         name, value = matched[1], matched[2].strip(b" \t")
         return HeaderField(name.lower(), value, line, (name.decode("latin-1"), value.decode("latin-1")))
     if line[:1] in (b" ", b"\t"):
-        raise BadMessage("a header is folded over two lines", found=line)
+        raise BadMessage("a header is continued on a second line (obsolete line folding)", found=line)
     if re.match(rb"%s[ \t]+:" % _TOKEN, line):
         raise BadMessage("a header has a space before the colon", found=line)
     raise BadMessage("not a header line", found=line)
@@ -305,7 +305,10 @@ class Admission:
     def target(self, request: Request) -> bytes:
         """Path and query of a request to this listener. Raises BadMessage with the status to answer."""
         if request.method == b"CONNECT":
-            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY", 405)
+            raise BadMessage(
+                "this recorder is not a forward proxy: set the client's base URL to the recorder's URL, not HTTP_PROXY",
+                405,
+            )
         target = request.target if request.target.startswith(b"/") else self._origin_form(request.target)
         self._check_host(request)
         _check_page(request)
@@ -319,7 +322,9 @@ class Admission:
         if mark and scheme.lower() == b"http" and authority.lower() in self._authorities:
             return slash + path or b"/"
         if mark:
-            raise BadMessage("this is not a forward proxy: set the client's base URL to it, not HTTP_PROXY")
+            raise BadMessage(
+                "this recorder is not a forward proxy: set the client's base URL to the recorder's URL, not HTTP_PROXY"
+            )
         raise BadMessage(f"not a path: {quote(target)}")
 
     def _check_host(self, request: Request) -> None:

@@ -169,7 +169,7 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
     chunks = tuple(map(Chunk, _little(ends), _little(times)))
     if not all(chunk.end >= 0 and abs(chunk.at) <= values.LAST_SECOND for chunk in chunks):
-        raise SessionFormatError("the chunks have impossible times")
+        raise SessionFormatError("the arrival times of the chunks are impossible")
     return chunks
 
 

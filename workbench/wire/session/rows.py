@@ -182,7 +182,7 @@ def _check(columns: Mapping[str, _CheckedColumn], row: Row) -> Row:
     except SessionFormatError as error:
         pairs = zip(columns.items(), row, strict=True)
         wrong = next(name for (name, column), value in pairs if not _holds(column.check, value))
-        raise SessionFormatError(f"its {wrong}: {error.what}") from error
+        raise SessionFormatError(f"{wrong} of the exchange: {error.what}") from error
 
 
 def _holds(check: Check, value: JsonValue) -> bool:

@@ -359,7 +359,7 @@ class SqliteSession:
             known.append(Frame(direction, opcode, self._body(data), at))
             size += len(known[-1].data)
             if size > MAX_STORED_FRAMES:
-                raise SessionFormatError(f"they exceed {MAX_STORED_FRAMES:,} bytes in total")
+                raise SessionFormatError(f"the bodies exceed {MAX_STORED_FRAMES:,} bytes in total")
         return tuple(known)
 
     def _may_have_frames(self) -> bool:

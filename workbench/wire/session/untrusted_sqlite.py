@@ -109,7 +109,7 @@ def check_schema(db: sqlite3.Connection, path: Path) -> None:
             seen.add(name)
         elif kind != "index" or sql is not None or table not in ours:  # SQLite's own: what a key is looked up by
             raise SessionFormatError(
-                f"{_NOT_OURS}: it has a {kind} {name!r} that Workbench did not create", where=str(path)
+                f"{_NOT_OURS}: the file has a {kind} {name!r} that Workbench did not create", where=str(path)
             )
     if not {"meta", "exchange"} <= seen:
         raise SessionFormatError(_NOT_OURS, where=str(path))

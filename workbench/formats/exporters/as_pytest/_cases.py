@@ -137,7 +137,7 @@ def case_of(selection: ExportSelection) -> ExportCase:
     if worst is None or refused is None:
         raise LocalProtocolError(
             f"the broken request has no fault ({found.how})",
-            hint="its test could never fail: give a file with a refused request (--broken FILE)",
+            hint="a test of this request could never fail: give a file with a refused request (--broken FILE)",
         )
     is_open = any(turn.unanswered for turn in turns)
     all_notes = (*found.notes, *notes, *([_OPEN] if is_open else []))

@@ -100,7 +100,7 @@ def _tools(value: JsonValue, notes: Notes) -> tuple[ToolDef, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", "/tools")
+        notes.add("schema.malformed", f"'tools' is {type_words(value)}, not a list", "/tools")
         return ()
     return tuple(_tool(tool, f"/tools/{n}", notes) for n, tool in enumerate(value))
 
@@ -133,7 +133,9 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
         return None
     kind = value.get("type") if isinstance(value, dict) else None
     if kind not in _CHOICES:
-        notes.add("choice.unsupported", "tool_choice is not an object of type auto, any, tool or none", "/tool_choice")
+        notes.add(
+            "choice.unsupported", "tool_choice is not an object of type 'auto', 'any', 'tool' or 'none'", "/tool_choice"
+        )
         return ToolChoice("other", value=value)
     return ToolChoice(kind, _string(value, "name"), value)
 

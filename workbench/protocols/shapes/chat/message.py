@@ -235,14 +235,14 @@ def _arguments(function: BlockReader) -> tuple[JsonValue, str | None, str | None
         parsed, error = parse_arguments(value)
         return parsed, value, error
     if value is None:
-        what = "arguments is null" if "arguments" in function.value else "a call without arguments"
+        what = "'arguments' is null" if "arguments" in function.value else "a call without arguments"
         function.notes.add(
             "args.empty",
             f"{what}: this protocol requires a string, even for an empty object",
             f"{function.at}/arguments",
         )
     else:
-        message = f"arguments is {type_words(value)}, not a string of JSON"
+        message = f"'arguments' is {type_words(value)}, not a string of JSON"
         function.notes.add("args.not-object", message, f"{function.at}/arguments")
     return value, None, None
 

@@ -75,7 +75,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
         name = inside.get("name") if isinstance(inside, dict) else None
         if isinstance(name, str):
             return ToolChoice("tool", name, value)
-    message = "tool_choice is not auto, none, required or an object that names a tool"
+    message = "tool_choice is not 'auto', 'none', 'required' or an object that names a tool"
     notes.add("choice.unsupported", message, "/tool_choice")
     return ToolChoice("other", value=value)
 

@@ -319,7 +319,7 @@ class ChatStreamDecoder:
         if found != self._id and found and isinstance(found, str):
             if self._id is not None:
                 self._note(
-                    "stream.id", f"the id of the response changes; it was {self._id!r:.80} at first", "/id", number
+                    "stream.id", f"the id of the response changes; the first id was {self._id!r:.80}", "/id", number
                 )
             self._id = self._id or found
         if self._model is None and chunk.get("model"):
@@ -366,11 +366,11 @@ class ChatStreamDecoder:
             choice = self._choices[index] = self._open()
         reason, delta = value.get("finish_reason"), value.get("delta")
         if choice.finish_events and type(delta) is dict and (delta.get("content") or delta.get("tool_calls")):
-            what = "content after a finish reason: clients that stop reading there lose the rest"
+            what = "content after a finish reason: clients that stop reading at this point lose the rest"
             self._note(f"stream.finish-reason{MILD}", what, choice.reason_pointer, number)
         if reason == "" and not self._has_empty_reason:
             self._has_empty_reason = True
-            what = "a finish reason is '' instead of null: clients that accept only known reasons raise an error"
+            what = "a finish reason is '' instead of null: clients that accept only known finish reasons raise an error"
             self._note(f"stream.finish-reason{UNUSUAL}", what, choice.reason_pointer, number)
         elif reason is not None and reason != "":
             self._finish(choice, reason, number)
@@ -402,7 +402,10 @@ class ChatStreamDecoder:
             message = f"two finish reasons: {choice.finish_reason!r:.40} and {reason!r:.40}"
             self._note("stream.finish-reason", message, place, number)
         elif choice.finish_events:
-            what = f"the finish reason {reason!r:.40} comes again: clients that end the response with it end it twice"
+            what = (
+                f"the finish reason {reason!r:.40} is repeated: clients that end the response at a finish reason "
+                "end it twice"
+            )
             self._note(f"stream.finish-reason{UNUSUAL}", what, place, number)
         choice.finish_reason = reason
         choice.finish_events.append(number)

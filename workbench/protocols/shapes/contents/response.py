@@ -49,7 +49,7 @@ def _answer(value: JsonValue) -> ModelResponse:
     inner, at = unwrap(value, ENVELOPE, KEYS)
     candidates, messages = inner.get("candidates"), list[Message]()
     if candidates is not None and not isinstance(candidates, list):
-        notes.shape(f"candidates is {type_words(candidates)}, not a list", f"{at}/candidates")
+        notes.shape(f"'candidates' is {type_words(candidates)}, not a list", f"{at}/candidates")
     for n, candidate in enumerate(candidates if isinstance(candidates, list) else ()):
         pointer = f"{at}/candidates/{n}"
         if isinstance(candidate, dict):

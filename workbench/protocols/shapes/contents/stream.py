@@ -73,7 +73,7 @@ class ContentsStreamDecoder:
             for n, candidate in enumerate(candidates):
                 self._feed_candidate(candidate, n, number, f"{at}/candidates/{n}")
         elif candidates is not None:
-            self._note("content.shape", f"candidates is {type_words(candidates)}, not a list", "/candidates", number)
+            self._note("content.shape", f"'candidates' is {type_words(candidates)}, not a list", "/candidates", number)
 
     def result(self) -> ModelResponse:
         """The response so far."""
@@ -138,7 +138,7 @@ class ContentsStreamDecoder:
                 candidate.beside[key] = inner
         content = value.get("content")
         if candidate.finish_events and type(content) is dict and _says_something(content):
-            what = "content after a finishReason: clients that stop reading there lose the rest"
+            what = "content after a finishReason: clients that stop reading at this point lose the rest"
             self._note_in(index, f"stream.finish-reason{MILD}", what, "", number)
         if member(value, "finishReason") is not None:
             candidate.finish_events.append(number)

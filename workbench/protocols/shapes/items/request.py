@@ -116,7 +116,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
         return ()
     if isinstance(value, str):
         return (Text(value, source=Source("/instructions", ITSELF)),)
-    notes.shape(f"instructions is {type_words(value)}, not a string", "/instructions")
+    notes.shape(f"'instructions' is {type_words(value)}, not a string", "/instructions")
     return (Opaque(type_name(value), value, Source("/instructions", VERBATIM)),)
 
 
@@ -125,7 +125,7 @@ def _tools(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
         for n, tool in enumerate(value):
             yield from _tool(tool, f"{at}/{n}", notes)
     elif value is not None:
-        notes.add("schema.malformed", f"tools is {type_words(value)}, not a list", at)
+        notes.add("schema.malformed", f"'tools' is {type_words(value)}, not a list", at)
 
 
 def brings_tools(message: Message) -> bool:
@@ -217,7 +217,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
     if kind in ("function", "custom") and isinstance(value.get("name"), str):
         return ToolChoice("tool", value["name"], value)
     if not isinstance(kind, str) or kind in ("function", "custom"):
-        message = "tool_choice is not auto, none, required or an object that names a tool"
+        message = "tool_choice is not 'auto', 'none', 'required' or an object that names a tool"
         notes.add("choice.unsupported", message, "/tool_choice")
     return ToolChoice("other", value=value)
 

@@ -327,7 +327,7 @@ class ItemStreamDecoder:
         holder = self._by_id.get(item_id)
         if there is None:
             if holder is not None and type(index) is int:
-                message = f"an event of item {item_id!r:.80} has index {index!r:.20}, where there is no item"
+                message = f"an event of item {item_id!r:.80} has index {index!r:.20}, but no item has this index"
                 self._notes.add("stream.index", message, number, f"/output/{holder.index}")
             return holder
         if holder is None:

@@ -15,7 +15,7 @@ from workbench.recorder.audit.cases._speech import Speech
 
 _GIVES_UP = "a client that waits for data times out"
 _READS = "clients show and process a stream event by event"
-_RETRY = "clients use it to decide whether and when to retry"
+_RETRY = "clients use this header to decide whether and when to retry"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -57,7 +57,7 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     more = ',"x_audit":{"deep":[1,null]},"audit_empty":""'
     yield _case(
         speech, "answer-members", theme, "unknown response fields are kept", speech.answer(MORE=more),
-        "a client that knows these fields does not get them", rule,
+        "a client that uses these fields does not get them", rule,
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
     yield _case(
@@ -91,7 +91,7 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _stream(
         speech, "unknown-event", "an unknown event is kept",
-        speech.events(between=(speech.unknown,)), "a client that knows these fields does not get them",
+        speech.events(between=(speech.unknown,)), "a client that uses these fields does not get them",
         "gateway.dropped-field",
     )  # fmt: skip
     yield _stream(
@@ -101,7 +101,7 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     texts = (r'" caf\u00e9"', '" 日本語 "', r'" \ud83d\ude00"', '" 😀 \u2028 "', r'" \/ \u003c "')
     yield _stream(
         speech, "stream-spelling", "text in a stream keeps its exact form", speech.events(*texts),
-        "the text differs from what the provider sent, or its bytes do", "gateway.altered-bytes",
+        "the text, or its bytes, differ from what the provider sent", "gateway.altered-bytes",
     )  # fmt: skip
     arguments = (*speech.opening[:1], *speech.arguments, *speech.closing)
     yield _stream(
@@ -254,7 +254,7 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         speech,
         "broken-call",
         Theme.BREAKS,
-        "a stream that ends inside a tool call also ends there for the client",
+        "a stream that ends inside a tool call also ends inside the tool call for the client",
         text,
         why,
         "args.truncated",

@@ -126,11 +126,11 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
         theme,
         "integers beyond 2^53 keep all digits",
         large,
-        "ids and limits would become other numbers",
+        "ids and limits would become different numbers",
         rule,
     )
     yield _schema(
-        speech, "huge-number", theme, "a number too large for a double is kept",
+        speech, "huge-number", theme, "a number too large for a 64-bit float (double) is kept",
         '{"type":"object","properties":{"n":{"type":"number","maximum":1E400}}}',
         "the number becomes Infinity, which is not JSON, or the request fails", rule,
     )  # fmt: skip
@@ -271,7 +271,7 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
         "long-header",
         "a header of 6 kB is kept",
         (("X-Audit-Long", "0123456789abcdef" * 384),),
-        "access tokens can be that long",
+        "access tokens can have this length",
     )
 
 
@@ -294,7 +294,7 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
         "a HEAD is forwarded without a body",
         request,
         answer,
-        "clients use it to check that the server is reachable",
+        "clients use HEAD requests to check that the server is reachable",
     )
 
 

@@ -82,7 +82,7 @@ _SIGNED = "EqQBCkYIBRgCKkDd+/aUdiT0=="
 _THINKING = r'{"type":"thinking","thinking":" I look first.\n\n ","signature":"' + _SIGNED + '"}'
 _EMPTY = '{"type":"thinking","thinking":"","signature":"' + _SIGNED + '"}'
 _REDACTED = '{"type":"redacted_thinking","data":"EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP=="}'
-_RETHINK = "Claude refuses a thinking block that differs in any byte from the one it returned"
+_RETHINK = "Claude refuses a thinking block that differs in any byte from the block that it returned"
 _CACHED = "without cache breakpoints nothing is cached, and every turn costs the full price"
 
 
@@ -161,7 +161,7 @@ def _results() -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _ask(
         "adjacent-texts", texts, "adjacent text blocks are not merged",
-        "cache breakpoints and signatures then apply to different text",
+        "cache breakpoints and signatures then cover different text",
         "gateway.altered-shape",
         TEXT='[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]',
     )  # fmt: skip
@@ -202,7 +202,7 @@ def _fields() -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _ask(
         "rare-parameters", fields, "the provider's own parameters are kept",
-        "the provider ignores what the client requested", dropped,
+        "the provider ignores parameters that the client set", dropped,
         MORE=',"metadata":{"user_id":"user_audit"},"service_tier":"standard_only","stop_sequences":["\\n\\nHuman:",'
         '"END "],"top_k":40,"thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"high"},'
         '"context_management":{"edits":[{"type":"clear_tool_uses_20250919","keep":{"type":"tool_uses","value":3}}]},'
@@ -217,7 +217,8 @@ def _fields() -> Iterator[AuditCase]:
         '"tool_choice":{"type":"auto","disable_parallel_tool_use":true}',
     )  # fmt: skip
     yield _ask(
-        "documents", fields, "documents and citations are kept", "the model does not read what was sent", dropped,
+        "documents", fields, "documents and citations are kept", "the model does not read the documents that were sent",
+        dropped,
         TEXT='[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"@MARK@"},"title":"",'
         '"context":null,"citations":{"enabled":true}},{"type":"text","text":"Cite."}]',
     )  # fmt: skip

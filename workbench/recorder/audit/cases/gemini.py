@@ -109,7 +109,7 @@ def _ask(
 
 def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
-    why = "the provider ignores what the client requested"
+    why = "the provider ignores parameters that the client set"
     yield _ask(
         "rare-parameters", fields, "provider-specific parameters are kept", why, rule=dropped,
         MORE=',"generationConfig":{"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"temperature":1.0,'

@@ -163,7 +163,7 @@ def _history() -> Iterator[AuditCase]:
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "the provider ignores what the client requested", "gateway.dropped-field"
+    why, rule = "the provider ignores parameters that the client set", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
         request = SPEECH.request(name, MORE=more, TEXT=text)
@@ -239,13 +239,13 @@ def _answers() -> Iterator[AuditCase]:
     ]
     yield case(
         "streamed-parallel", "two tool calls streamed in parallel are not merged", opening, first, second, *pieces,
-        _delta("{}", '"tool_calls"'), usage, done, why="a tool call is lost, or two are mixed up", rule=
+        _delta("{}", '"tool_calls"'), usage, done, why="a tool call is lost, or two tool calls are mixed up", rule=
         "closure.missing-result",
     )  # fmt: skip
     yield case(
         "usage-and-done", "the usage chunk, which has no choices, and [DONE] are forwarded", opening,
         _delta('{"content":"Fine."}'), finish, usage, done,
-        why="a client that counts tokens gets no usage; one that waits for [DONE] reconnects",
+        why="a client that counts tokens gets no usage, and a client that waits for [DONE] reconnects",
         rule="stream.no-terminator",
     )  # fmt: skip
     yield case(

@@ -183,8 +183,8 @@ def _requests() -> Iterator[AuditCase]:
         '{"type":"custom_tool_call_output","call_id":"call_c","output":"done\\n"}'
     )
     yield case(
-        "custom-calls", Theme.IDS, "tool calls with free-text input are kept", custom, "Codex uses them to edit files",
-        "closure.missing-result",
+        "custom-calls", Theme.IDS, "tool calls with free-text input are kept", custom,
+        "Codex uses such calls to edit files", "closure.missing-result",
     )  # fmt: skip
     yield case(
         "item-references", Theme.IDS, "item references are kept",
@@ -216,7 +216,7 @@ def _requests() -> Iterator[AuditCase]:
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "the provider ignores what the client requested", "gateway.dropped-field"
+    why, rule = "the provider ignores parameters that the client set", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> AuditCase:
         return AuditCase(name, Theme.FIELDS, shows, SPEECH.request(name, MORE=more), SPEECH.answer(), why, rule)

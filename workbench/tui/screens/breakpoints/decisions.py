@@ -89,7 +89,7 @@ class PauseDecisions:
                 end = f"{unsent}the client gets no response"
             question = f"Drop {name}? " + (f"Then {end}." if paused.is_tool_hop else f"This {end}.")
             if paused.is_message:
-                question = f"Drop {name}? The message is left out; the connection stays open."
+                question = f"Drop {name}? The message is not forwarded; the connection stays open."
 
             def drop(is_sure: bool | None) -> None:
                 if is_sure:

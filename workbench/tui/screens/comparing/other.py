@@ -63,7 +63,7 @@ class OtherScreen(FormScreen[Other]):
             return FormOffer((), why_not=f"exchange {numbered[2]} of this file") if numbered else offer_paths(text)
         found = [n for n in self._others if str(n + 1).startswith(typed)]
         suggestions = [FormSuggestion(self._exchange_line(n), str(n + 1)) for n in found[:MOST]]
-        why_not = "" if suggestions else "no other exchange has this number; for a file type its path"
+        why_not = "" if suggestions else "no other exchange has this number; to compare with a file, type its path"
         return FormOffer(suggestions, why_not=why_not, default="" if typed else self.neighbour)
 
     def _distance(self, number: int) -> tuple[bool, int, int]:

@@ -89,7 +89,7 @@ def pending(loop: ConversationLoop, settings: StepSettings, recording: RecordedR
         return Pending(step)
     offers = [Offer(NOT_RUN, "the call was not run")]
     if step.refusal:
-        offers.insert(0, Offer(refusal_result(step.refusal), "an error that says why the call cannot be run"))
+        offers.insert(0, Offer(refusal_result(step.refusal), "an error that explains why the call cannot be run"))
     found = recording.of(step.call, index)
     if found:
         how = "the same id" if found.is_same_id else "the same arguments"

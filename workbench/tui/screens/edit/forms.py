@@ -23,7 +23,7 @@ class AddScreen(FormScreen[Addition]):
         self.choices = choices
         self.fields = [
             Field("what", "Add", f"enter: {choices[0].name}"),
-            Field("text", "Text", "tool: its name · parameter: name = JSON"),
+            Field("text", "Text", "tool: name of the tool · parameter: name = JSON"),
         ]
 
     def offer(self, field: str, text: str) -> FormOffer:

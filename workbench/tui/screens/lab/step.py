@@ -228,7 +228,7 @@ class StepScreen(Screen[None]):
         """Show the other side of a sent request."""
         self.side = REQUEST if self.side == RESPONSE else RESPONSE
         if not self.has_class("-came"):
-            self.say("the pending request has no response yet · k: go to a sent one")
+            self.say("the pending request has no response yet · k: go to a sent request")
         self.view.show_step()
 
     def action_pane(self, by: int) -> None:

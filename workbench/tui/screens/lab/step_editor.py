@@ -74,7 +74,7 @@ class RequestEditor:
             self.screen.say(
                 "only the pending request can be changed"
                 if state.ask
-                else "the sample has ended: no request is pending to be changed · u: undo"
+                else "the sample has ended: no pending request is left to change · u: undo"
             )
             return None
         if state.studied is None or row is None:

@@ -123,7 +123,8 @@ class BreakpointBanner:
         if self.listener is None or not self.listener.recorders:
             over = "breakpoints need a live recording (r on Home starts one)"
             self.screen.notify(
-                "its recorder does not support breakpoints" if self.screen.state.is_live else over, markup=False
+                "the recorder of this session does not support breakpoints" if self.screen.state.is_live else over,
+                markup=False,
             )
             return
         from workbench.tui.screens.breakpoints.screen import BreakpointsScreen

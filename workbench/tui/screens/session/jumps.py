@@ -63,7 +63,7 @@ class SessionJumps:
         elif jump.kind == "id":
             self._look_in_session(jump)
         else:
-            self._refuse(jump, "this place does not exist in the open exchange")
+            self._refuse(jump, "this position does not exist in the open exchange")
 
     def _refuse(self, jump: Jump, why: str) -> None:
         self.screen.notify(f"{visible(jump.words())}: {why}", severity="warning", markup=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
 
-WAITING = "provisional finding: repairs are looked up after all exchanges before it are inspected"
+WAITING = "provisional finding: repairs are looked up after all earlier exchanges are inspected"
 """Why a provisional finding has no repairs: they are checked in its conversation."""
 
 MOST_KEPT = 64

@@ -114,7 +114,7 @@ class SessionUpdates:
         opened, state = self.screen.opened, self.screen.state
         if opened is None or not opened.is_provisional:
             return False
-        why = f"exchange {opened.index + 1:,} is provisional until all exchanges before it are inspected"
+        why = f"exchange {opened.index + 1:,} is provisional until all earlier exchanges are inspected"
         progress = state.progress()
         self.screen.notify(f"{why}{f': {progress}' if progress else ''}", markup=False)
         return True
