@@ -57,7 +57,7 @@ def test_what_is_new_since_the_last_accepted_request(suspected, more, pointer):
     assert (finding.side, finding.pointer) == ("request", pointer)
     assert finding.span
     assert f"suspected: 1. {pointer} (new since exchange 1, which was accepted)" in finding.message
-    assert f"send it without {pointer}" in finding.evidence
+    assert f"send the request without {pointer}" in finding.evidence
     assert "/messages/1" in finding.related
 
 
