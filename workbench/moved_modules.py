@@ -152,7 +152,9 @@ MOVED: Mapping[str, str] = {
 """Old name of a module or room → present name; the content of a room moved with it."""
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
-    "workbench.contracts": {"Cause": "FaultId", "Origin": "FaultOrigin"},
+    "workbench.contracts": {"Cause": "FaultId", "Origin": "FaultOrigin", "plain": "plain_text"},
+    "workbench.diff": {"changes": "item_changes"},
+    "workbench.filters": {"turns": "turn_numbers", "values": "values_of_keys"},
     "workbench.formats.exporters": {
         "Exported": "ExportResult",
         "Form": "ExportForm",
@@ -168,15 +170,17 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "Enforced": "EnforcedCheck",
         "Key": "CountKey",
         "Origin": "FaultOrigin",
+        "turns": "turn_costs",
     },
     "workbench.rules._shared.context": {"Case": "RuleContext"},
     "workbench.rules.metrics.session_costs": {"Turn": "TurnCost"},
     "workbench.rules.inspection": {"Inspected": "InspectedExchange"},
-    "workbench.toolcalls.formats": {"Parser": "TextParser"},
+    "workbench.toolcalls.formats": {"Parser": "TextParser", "find": "find_calls"},
     "workbench.trials.whatif": {"Outcome": "VariantOutcome", "Subject": "VariedRequest", "Variant": "RequestVariant"},
+    "workbench.views": {"laid_out": "json_layout_lines"},
     "workbench.wire": {"Kind": "ExchangeKind"},
 }
-"""Present module → old name of a class that plug-ins use → its present name."""
+"""Present module → old name of a class or function that plug-ins use → its present name."""
 
 _asked: dict[str, str] = {}
 
