@@ -20,7 +20,7 @@ def test_exchange_message_rule_and_words(run: Run) -> None:
     done = run("bisect", BROKEN)
     assert done.status == 1
     assert done.out.splitlines() == [
-        "cannot be continued from exchange 2, message 2 on: reasoning.missing",
+        "cannot be continued from exchange 2, message 2 onwards: reasoning.missing",
         "  /messages/1  this turn called a tool while thinking, but its reasoning_content was not sent back",
         "  provider error: The `reasoning_content` in the thinking mode must be passed back to the API.",
         "  began in exchange 2: exchange 1 returned the reasoning; this is the first request that does not send the "

@@ -190,7 +190,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, result: BisectRe
     finding = result.finding
     where = _message(finding)
     first = f"exchange {result.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
-    _output.emit(f"cannot be continued from {first} on: {finding.rule if finding else result.failure}")
+    _output.emit(f"cannot be continued from {first} onwards: {finding.rule if finding else result.failure}")
     if finding:
         _output.emit(f"  {finding.pointer or '(whole body)'}  {finding.message}")
     if result.words:

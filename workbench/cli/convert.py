@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _files.add_force(parser)
     _files.add_exchange(parser)
     parser.add_argument("--side", choices=SIDES, help="side to convert (default: the request, if there is one)")
-    parser.add_argument("--protocol", metavar="NAME", help="current protocol (default: detected)")
+    parser.add_argument("--protocol", metavar="NAME", help="protocol of the input (default: detected)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None)
 

@@ -83,7 +83,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="share of the objects in which --question terms counts requests (default: 0.05)",
     )
-    parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of the URIs of objects")
+    parser.add_argument(
+        "--hide-uris", action="store_true", help="write keyed hashes instead of the URIs of stored objects"
+    )
     parser.add_argument("--key", metavar="FILE", help="file with the key of the hashes (default: a new key per survey)")
     parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time limit for each object")
     parser.add_argument(
@@ -268,7 +270,7 @@ def _list_rules(catalog: Catalog, args: argparse.Namespace) -> int:
         installed = "  installed" if each.is_installed else ""
         _output.emit(f"{each.rules}  {runs}, {each.objects:,} objects, {each.findings:,} findings, {when}{installed}")
     if args.format == "text" and not any(each.is_installed for each in found):
-        _output.emit("This survey has no results for the installed rules: the next run checks everything again.")
+        _output.emit("The rules have changed since this survey: the next run checks everything again.")
     return 0
 
 

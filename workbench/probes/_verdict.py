@@ -133,7 +133,7 @@ FACTS: Mapping[str, str] = {
     "reasoning_carrier": "carrier of reasoning, or none",
     "requires_reasoning_replay": "whether the next request without reasoning is refused or gets a worse response",
     "reasoning_replay": "for each form of reasoning: taken (accepted), refused, needed, ignored or not tried",
-    "reasoning_replay_scope": "when reasoning must be sent back: never, optional, turn or conversation",
+    "reasoning_replay_scope": "how long reasoning must be sent back: never, optional, turn or conversation",
     # streaming
     "supports_streaming_tool_use": "whether a streamed tool call equals the same call in a single body",
     "streams_arguments_whole": "whether the arguments of a streamed tool call are readable",

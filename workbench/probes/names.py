@@ -40,7 +40,7 @@ USUAL = ("64 characters", "dash")
 
 def script(subject: Subject) -> Script:
     """A usual name first; then the others, at once or one by one; then one call with changed ids."""
-    request = subject.request(f"Call the tool that returns a text, with the text {subject.nonce}.", (ECHO,))
+    request = subject.request(f"Call the tool that returns its text, with the text {subject.nonce}.", (ECHO,))
     box = Toolbox(subject.nonce)
     first = yield from drive(subject, request, "a tool with an ordinary name", box.run, limits=Limits(1))
     if not first.calls:

@@ -250,7 +250,7 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     source = f"{contract_fact.source} ({contract_fact.date}); {types}" if contract_fact else types
     values = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
     rule = get_rule(_slug(fault, pointer[len(base(case.decoded)) :], value))
-    text = _text(fault, path, there) + (f"; refused by {votes} providers that state a limit" if votes else "")
+    text = _text(fault, path, there) + (f"; {votes} of the providers that state a limit refuse it" if votes else "")
     finding = case.finding(rule, REQUEST, pointer, text, source=source, values=values)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when

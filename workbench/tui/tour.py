@@ -59,7 +59,7 @@ STEPS = (
     TourStep("edit.send", "The contract accepts the request now. Send it", ("TargetScreen", "SendScreen")),
     TourStep("pane.open", "The first target is a simulator that refuses what the provider refuses", ("SendScreen",)),
     TourStep("pane.open", "This is what will be sent, byte for byte. Send it", ("AnswerScreen",)),
-    TourStep("answer.export", "Both responses are side by side. Keep the repair as a test", ("ExportScreen",)),
+    TourStep("answer.export", "Both responses are shown side by side. Keep the repair as a test", ("ExportScreen",)),
 )
 
 END = (

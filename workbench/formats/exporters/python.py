@@ -159,7 +159,7 @@ def program(requests: Sequence[tuple[int, RequestToSend | SocketReplay]]) -> str
     sockets = [request for _, request in requests if isinstance(request, SocketReplay)]
     is_http = len(sockets) < len(requests)
     packages = " ".join([*(["httpx"] if is_http else []), *(["websockets"] if sockets else [])])
-    what = "the same bodies, byte for byte" if is_http else "the client's messages of a WebSocket, in their order"
+    what = "the same bodies, byte for byte" if is_http else "the client's WebSocket messages, in order"
     blocks = [head(f"Send the recorded requests again: {what}.", packages, needed)]
     plain = [*(["json"] if sockets else []), *(["os"] if needed else []), *(["sys"] if is_http else [])]
     imports = [

@@ -76,6 +76,6 @@ def _exchange(number: str, id: str, output: str) -> Exchange:
         number,
         response=HttpResponse(headers=headers, body=body),
         state=State.COMPLETE,
-        note=f"model text of request {id}; {NO_MESSAGES}",
+        note=f"model output of request {id}; {NO_MESSAGES}",
         meta={"fidelity": Fidelity.REBUILT.value, "record": id, "lacks": ["messages", "parsed calls"]},
     )

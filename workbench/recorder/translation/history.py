@@ -204,7 +204,7 @@ def replayed_words(remembered: RememberedResponse, back: Sequence[Reasoning]) ->
 
 def _response_words(remembered: RememberedResponse) -> str:
     calls = [part.id or part.name or "" for part in remembered.parts if isinstance(part, ToolCallIR)]
-    return f"with {', '.join(calls[:3])}" if calls else f"{remembered.name[:6]} without calls"
+    return f"with {', '.join(calls[:3])}" if calls else f"{remembered.name[:6]} without tool calls"
 
 
 def _with_reasoning_in_place(parts: Sequence[Part], own: Sequence[Part], is_wanted: Wanted) -> tuple[Part, ...]:

@@ -99,7 +99,7 @@ def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         text = f"{subject}: a client has to accept both {_JSON} and {_SSE}, otherwise servers answer 406"
         yield make(decoded, HTTP, REQUEST, "", text)
     elif is_refused and accept is not None:
-        text = f"the server answers 406, but the request accepts both {_JSON} and {_SSE}: a proxy may change the header"
+        text = f"the server answers 406, but the request accepts both {_JSON} and {_SSE}: a proxy may have changed it"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
     if kind is not None and not kind.lower().startswith(_JSON):
         yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
@@ -111,7 +111,7 @@ def _of_media_type(decoded: DecodedExchange, kind: str | None) -> Finding:
     """A refusal of the Content-Type, which is missing or right."""
     if kind is None:
         return make(decoded, HTTP, REQUEST, "", f"Content-Type is missing, not {_JSON}: servers answer 415")
-    text = f"the server answers 415, but the Content-Type is {quote(kind)}: a proxy may change the header"
+    text = f"the server answers 415, but the Content-Type is {quote(kind)}: a proxy may have changed it"
     return make(decoded, HTTP, RESPONSE, "", text, quote(head_of(decoded)))
 
 

@@ -266,7 +266,9 @@ def _of_refused(
         unseen = "" if "refresh_token" in form or issuer.asked else f"; {_UNSEEN}"
         return make(decoded, AUTH, REQUEST, "", text + unseen, excerpt)
     if error == "invalid_target" and issuer.resource:
-        text = f"the server refuses the resource {quote(issuer.resource)}, although the tool server names this resource"
+        text = (
+            f"the authorization server refuses the resource {quote(issuer.resource)}, although the tool server names it"
+        )
         return make(decoded, AUTH, RESPONSE, "/error", text, excerpt)
     if error in REFUSALS:
         return make(decoded, AUTH, REQUEST, "", f"{REFUSALS[error]}: {quote(error_text)}", excerpt)

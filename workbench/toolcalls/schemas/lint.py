@@ -222,7 +222,7 @@ def _sizes(schema: JsonValue, dialect: Dialect) -> Iterator[Issue]:
         ("properties", "properties"),
         ("optional", "optional properties"),
         ("enum_values", "enum values"),
-        ("text", "characters of names and enum values"),
+        ("text", "characters in names and enum values"),
     ):
         most = getattr(dialect, f"max_{what}")
         if most is not None and size[what] > most:

@@ -32,8 +32,14 @@ STORY = (
 )
 
 LANES = (
-    Key("lanes.next", "l,right", "bar(1)", "next exchange", "next exchange of the lane"),
-    Key("lanes.previous", "h,left", "bar(-1)", "previous exchange", "previous exchange of the lane"),
+    Key("lanes.next", "l,right", "bar(1)", "next exchange", "next exchange in the same lane (one conversation or hop)"),
+    Key(
+        "lanes.previous",
+        "h,left",
+        "bar(-1)",
+        "previous exchange",
+        "previous exchange in the same lane (one conversation or hop)",
+    ),
     Key("lanes.closer", "+,equals_sign", "zoom_time(1)", "closer", "zoom in on the time around the exchange"),
     Key("lanes.wider", "-", "zoom_time(-1)", "wider", "zoom out: show more time"),
 )

@@ -27,13 +27,13 @@ PANE = (
     Key("pane.page-up", "pageup,ctrl+u", "page(-1)", "page up", "scroll a page up"),
     Key("pane.first", "g,home", "end(-1)", "first", "first line"),
     Key("pane.last", "G,end", "end(1)", "last", "last line"),
-    Key("pane.open", "enter", "enter", "open", "open the line: show a part in full, or the bytes of a finding"),
+    Key("pane.open", "enter", "enter", "open", "open the selected line: a part in full, or the bytes of a finding"),
 )
 
 WIRE = (
     Key("wire.next-value", "l,right", "token(1)", "next value", "next value on the line"),
     Key("wire.previous-value", "h,left", "token(-1)", "previous value", "previous value on the line"),
-    Key("wire.way", "v", "way", "view", "switch the view: laid out, escaped as sent, or hex"),
+    Key("wire.way", "v", "way", "view", "switch the view: formatted, escaped as sent, or hex"),
     Key("wire.headers", "H", "headers", "headers", "show or hide the HTTP headers"),
     Key(
         "wire.opaque",
@@ -389,7 +389,9 @@ EXPORT = (
     ),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
     *search_keys("export")[:-1],
-    Key("export.leave", "escape", "leave", "cancel", "cancel the export; else end the search, or go back", 1),
+    Key(
+        "export.leave", "escape", "leave", "cancel", "cancel a running export; otherwise end the search, or go back", 1
+    ),
     Key("export.back", "q,x", "back", "back", "go back to the session", 2),
 )
 

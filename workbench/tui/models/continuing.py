@@ -202,7 +202,7 @@ def _plan(step: AnswerCall, target: str, width: int) -> Iterator[Line]:
 def _after(calls: int, target: str) -> str:
     if calls:
         return f"{count(calls, 'more call')} to answer, then a request to {target}"
-    return f"a request with the results to {target}, shown before it is sent"
+    return f"a request to {target} with the tool results; it is shown before it is sent"
 
 
 def _result(offer: Offer | None, width: int) -> Iterator[Line]:

@@ -276,7 +276,7 @@ GUIDES: Mapping[str, Guide] = {
     "compared-turns": Guide(
         "Turns",
         "Turns seen on both sides, with their exchange numbers and differences; then turns seen on one side only. "
-        "The hop nearer to the client is on the left. ] goes through all differences.",
+        "The hop nearer to the client is on the left. The key ] moves through all differences.",
         ("same", "differing", "warning", "cursor"),
     ),
     "what-happened": Guide(

@@ -223,7 +223,7 @@ def facts(
         lines.append(line(Span("client   ", "muted"), Span(clip(paused_side.client, 100))))
     for why in paused_side.reasons:
         lines.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
-        since = "" if armed is None or why.kind in armed else " (disarmed since)"
+        since = "" if armed is None or why.kind in armed else " (now disarmed)"
         facts = (f"breakpoint {why.kind}{since}", why.rule, why.pointer)
         lines.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
     lines.append(
