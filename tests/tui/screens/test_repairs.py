@@ -123,7 +123,7 @@ async def test_repairs_that_cannot_be_looked_for_are_said_to_be_none(monkeypatch
     def fails(inspector: Inspector, finding: Finding) -> tuple[RepairOffer, ...]:
         raise RuntimeError("torn \x1b[2J")
 
-    monkeypatch.setattr(mending, "look", fails)
+    monkeypatch.setattr(mending, "offered_repairs", fails)
     async with showing(session(), (120, 40)) as driver:
         await until(driver.pilot, lambda: "lookup failed: RuntimeError: torn" in driver.text)
         await driver.press("f")
