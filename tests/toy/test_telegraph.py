@@ -110,8 +110,9 @@ def test_turns_of_a_websocket_are_exchanges() -> None:
     said = [json.dumps({"event": name.decode(), **json.loads(data)}).encode() for name, _, data in events]
     asked = json.dumps({**REQUEST, "log": [ASK], "live": True}).encode()
     frames = [Frame("sent", "text", asked), *(Frame("received", "text", data) for data in said)]
+    closes = Frame("received", "close", b"\x03\xe8")
     opened = HttpRequest("GET", URL.replace("https", "wss"))
-    channel = Exchange("w", opened, HttpResponse(101), kind=ExchangeKind.WEBSOCKET, frames=tuple(frames * 2))
+    channel = Exchange("w", opened, HttpResponse(101), kind=ExchangeKind.WEBSOCKET, frames=(*frames * 2, closes))
     _, *turns = with_turns([channel])
     assert [turn.state for turn in turns] == [State.COMPLETE] * 2
     decoded = DecodedExchange(1, turns[0])

@@ -2,7 +2,7 @@
 
 In: bodies and stream events of an exchange. Out: requests and responses as IR with the source of every leaf, and bytes
 again, which are unchanged where nothing was edited. The package of a protocol has one object named ``adapter``. Code
-that several protocols share is in ``families``, named after a shape and not after a company, and in ``common``.
+that several protocols share is in ``shapes``, named after a shape and not after a company, and in ``common``.
 It may import the core and the rooms up to ``toolcalls``.
 """
 

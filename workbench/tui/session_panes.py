@@ -1,6 +1,6 @@
 """The panes of the session screen in one table, the source of tabs, digit keys, layout, views and help.
 
-It is cheap to import: views and widgets are given by name, and imported when an exchange is opened.
+It is cheap to import: contents and widgets are given by name, and imported when an exchange is opened.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import SocketTurn
+from workbench.protocols import SocketTurn, TurnSplitter
 from workbench.wire import Frame
 
 Value = dict[str, JsonValue]
@@ -25,7 +25,7 @@ class TelegraphTurn(SocketTurn):
         return self.sent, f"frame {self.numbers[-1] + 1}"
 
 
-class TelegraphTurns:
+class TelegraphTurns(TurnSplitter):
     """The splitter of one connection."""
 
     title = "Telegraph"

@@ -85,7 +85,7 @@ class SocketTurn:
 
 
 class TurnSplitter(Protocol):
-    """Finds the turns in the messages of one connection.
+    """Finds the turns in the messages of one connection. A class that inherits it may leave the last two methods out.
 
     Attributes:
         turns: in the order in which they began; more are only added at the end.
@@ -105,11 +105,10 @@ class TurnSplitter(Protocol):
 
     def take_end(self, number: int, frame: Frame) -> None:
         """Take the frame that closes the connection."""
-        ...
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """What the messages so far show, and the headers of the handshake."""
-        ...
+        return iter(())
 
 
 class SocketTurns:

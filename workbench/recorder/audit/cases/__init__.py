@@ -1,6 +1,7 @@
 """Cases of an audit: requests and responses, protocol by protocol.
 
-In: a protocol and a model name. Out: ``Case`` values. A further protocol is one more module and its line here.
+In: a protocol and a model name. Out: ``AuditCase`` values. A further protocol is one more module, its import and its
+line in ``_ROOMS``.
 It may import what ``recorder`` may.
 """
 
