@@ -125,11 +125,13 @@ class AnyOf:
 
     def _texts_without(self, absent: bytes) -> Sequence[bytes]:
         """The texts that have none of some bytes."""
-        if absent not in self._possible:
+        found = self._possible.get(absent)
+        if found is None:
             if len(self._possible) >= _MOST_ABSENT:
                 self._possible.clear()
-            self._possible[absent] = [text for text in self._texts if not any(map(text.__contains__, absent))]
-        return self._possible[absent]
+            found = [text for text in self._texts if not any(map(text.__contains__, absent))]
+            self._possible[absent] = found
+        return found
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[bytes], Sequence[bytes]]:

@@ -296,6 +296,20 @@ def test_one_text_of_several_providers_goes_to_the_one_that_is_named():
         assert best.provider == {"Moonshot": "kimi"}.get(name, name.lower())
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("messages: Field required", "params.missing"),
+        ("Missing required parameter: 'input'.", "params.missing"),
+        ("GenerateContentRequest.contents: contents is not specified", "content.shape"),
+        ("unsupported role: developer", "content.shape"),
+        ("'content' is a required property", "content.shape"),
+    ],
+)
+def test_members_of_a_request_are_a_sign_of_one(text, rule):
+    assert explain(text)[0].rule == rule
+
+
 def test_the_longer_text_wins_over_its_beginning():
     start = "messages.1.content.0: Invalid `signature` in `thinking` block"
     bound = f"{start}. The block is bound to a different conversation."

@@ -264,6 +264,19 @@ def test_three_responses_in_a_row_that_speech_ended_at_once_are_named(name: str)
     assert ("retry.loop" in found(connection)) == is_named
 
 
+@pytest.mark.parametrize("name", [name for name in ROWS if ROWS[name][1]])
+def test_responses_without_times_are_not_said_to_end_at_once(name: str) -> None:
+    connection, _ = ROWS[name]
+    frames = tuple(replace(frame, at=None) for frame in connection.frames)
+    assert "retry.loop" not in found(replace(connection, frames=frames))
+
+
+def test_the_wait_for_a_call_begins_anew_where_its_id_is_used_again() -> None:
+    again = [live.ask(), live.call("fc-1"), live.received(toolCallCancellation={"ids": ["fc-1"]}), live.DONE]
+    first = [*live.BEGIN, live.ask(), live.call("fc-1"), live.result("fc-1"), *live.loop()[5:]]
+    assert "socket.unanswered-call" not in found(live.connection([*first, *[SPEECH] * 60, *again]))
+
+
 @pytest.mark.parametrize(("waits", "is_named"), [(4, False), (60, True)])
 def test_a_call_that_live_cancels_after_a_long_wait_had_no_result(waits: int, is_named: bool) -> None:
     cancelled = live.received(toolCallCancellation={"ids": ["fc-1"]})

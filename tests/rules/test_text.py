@@ -87,6 +87,7 @@ CASES = [
     ("talked about", answer("Models write `<tool_call>` and `</tool_call>` around a call."), []),
     ("a structured call", answer(None, "tool_calls", tool_calls=[CALL]), []),
     ("json for an answer", answer('{"name": "Ada", "arguments": 3}'), []),
+    ("a call of no tool", answer('{"name": "Ada", "arguments": {}}'), [("text.unparsed-call", "warning", CONTENT)]),
 ]
 
 
@@ -105,6 +106,15 @@ def test_a_prompt_asks_for_calls_with_any_text(chat, asked, said, expected):
     body = answer(f"Thought: I add.\nAction: calculator\nAction Input: {said}")
     found = [f for f in chat(asked, body) if f.rule.startswith("text.")]
     assert [(f.rule, str(f.severity)) for f in found] == expected
+
+
+def test_an_object_that_the_request_asks_for_is_no_call(inspect):
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}}}
+    asked = {"type": "json_schema", "json_schema": {"name": "prompt", "schema": schema}}
+    body = answer('{"name": "review", "arguments": {}}')
+    request = {"model": "m", "messages": GO, "tools": TOOLS, "response_format": asked}
+    found = inspect(request, body, protocol="openai-chat", provider="generic")
+    assert not [f for f in found if f.rule.startswith("text.")]
 
 
 @pytest.mark.parametrize(("body", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])

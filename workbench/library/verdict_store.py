@@ -177,6 +177,8 @@ def _read_content(path: str) -> _Content | None:
 
     Raises OSError, ValueError.
     """
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe that is opened and closed loses its writer
+        return None
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(handle)

@@ -12,7 +12,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, asked_of
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.nodes import item_id, item_kind
-from workbench.rules._shared.wording import enforced_exactly, quote, weaker
+from workbench.rules._shared.wording import as_unproved, enforced_exactly, quote, weaker
 from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 
@@ -81,7 +81,7 @@ def _repeat_items(case: RuleContext) -> Iterator[Finding]:
         )
         text = f"the {what} is sent again, although the request continues the response that contains it: a server that"
         text += " kept the response has it twice"
-        yield case.finding(weaker(DUPLICATE_ID), REQUEST, f"{message.pointer}/{key}", text)
+        yield as_unproved(case.finding(weaker(DUPLICATE_ID), REQUEST, f"{message.pointer}/{key}", text))
 
 
 @asked_of(ToolCallIR)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from workbench import regex
+from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Text, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.provenance import scalars
+from workbench.rules._shared.body_values import values_at
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import quote, weaker
 from workbench.toolcalls import NO_JSON, READABLE_PROBLEMS
@@ -80,6 +81,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find_calls(text, tuple(case.tools.values()))
+    if _has_output_schema(case):  # the object is the answer that was asked for
+        calls = tuple(call for call in calls if call.name in case.tools)
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
         findings = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
         yield from (finding for finding in findings if finding.rule == MALFORMED.slug)
@@ -93,6 +96,12 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
     opened = _OPENED.match(text)
     if opened and f"</{opened[1]}>" not in text:
         yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> has no closing tag")
+
+
+def _has_output_schema(case: RuleContext) -> bool:
+    """The request has a schema that the text of the response must fit."""
+    places = protocols.traits(case.decoded.protocol).output_schemas
+    return any(True for place in places for _ in values_at(case.decoded, place))
 
 
 _APART = "the response has its reasoning in a separate field, but reasoning tags are also in the text"
@@ -135,7 +144,15 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
         return case.within(rule, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run the call"
     message += _parser_words(case, call)
-    return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
+    is_answer = case.tools and call.name not in case.tools and call.format == "json-fence"  # or the object asked for
+    return case.within(
+        weaker(UNPARSED) if is_answer else UNPARSED,
+        ref,
+        "text",
+        (call.start, call.end),
+        message,
+        evidence=quote(call.raw),
+    )
 
 
 def _parser_words(case: RuleContext, call: TextCall) -> str:

@@ -36,6 +36,12 @@ CASES = [
         {"$ref": "#/$defs/a", "description": "x", "title": "t", "$defs": {"a": {"description": "y", "title": "t"}}},
         [("/description", "ref")],
     ),
+    (
+        "a reference to a reference",
+        {"ref_conflicts": True},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"type": "string"}}},
+        [],
+    ),
     ("recursion taken", {}, {"$ref": "#"}, []),
     ("nowhere", {}, {"$ref": "http://a.example/x"}, [("/$ref", "ref")]),
     ("properties", {"max_properties": 1}, {"properties": {"a": {}, "b": {}}}, [("", "size")]),

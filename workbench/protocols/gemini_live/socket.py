@@ -15,6 +15,7 @@ import base64
 import binascii
 from collections.abc import Iterator
 from dataclasses import field, replace
+from math import inf
 
 from workbench import regex
 from workbench.ir import JsonValue
@@ -340,7 +341,8 @@ class LiveTurns:
                     self._note_call(turn, part["functionCall"])
             is_interrupted = member(content, "interrupted") is True
             if is_interrupted or (member(content, "turnComplete") is True and not turn.is_interrupted):
-                seconds = self._last_at - (turn.events[0][1].at or 0.0)
+                begun = turn.events[0][1].at
+                seconds = inf if begun is None else self._last_at - begun
                 self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
             turn.is_interrupted |= is_interrupted
             if member(content, "turnComplete") is True:
@@ -356,8 +358,9 @@ class LiveTurns:
 
     def _note_call(self, turn: _LiveTurn, call: JsonValue) -> None:
         """A call is open; one may come twice, in the content of the model and in toolCall (mastra issue 22969)."""
+        if _call_id(call) not in turn.open_calls:
+            self._called[_call_id(call)] = self._last_at
         turn.open_calls.add(_call_id(call))
-        self._called.setdefault(_call_id(call), self._last_at)
         self._partial = ()
         turn.is_whole = True
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
+from math import inf
 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
@@ -299,7 +300,8 @@ class RealtimeTurns:
         turn.add(number, frame, kind)
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
-            seconds = self._last_at - (turn.events[0][1].at or 0.0)
+            begun = turn.events[0][1].at
+            seconds = inf if begun is None else self._last_at - begun
             self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
             turn.is_over = True
             self._active = {id: other for id, other in self._active.items() if other is not turn}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from workbench import regex
@@ -90,13 +91,20 @@ def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: boo
     return JsonCall(name, found.value, raw, id_, found.problems, key)
 
 
+@lru_cache(1)
+def _index_of(text: str) -> tuple[bytes, jsontext.JsonIndex]:
+    """Bytes of a text, and the index of its values: one array may hold thousands of calls."""
+    body = text.encode("utf-8", "surrogatepass")
+    return body, jsontext.JsonIndex(body)
+
+
 def _member(text: str, pointer: str, key: str, value: Mapping[str, JsonValue]) -> str:
     """Text of the arguments."""
     usual = _USUAL.match(text) if not pointer and len(value) == 2 else None
     if usual and usual[1] == key:
         return text.rstrip()[usual.end() : -1].rstrip()
-    body = text.encode("utf-8", "surrogatepass")
-    span = jsontext.JsonIndex(body).span(f"{pointer}/{key}")
+    index = _index_of(text)
+    body, span = index[0], index[1].span(f"{pointer}/{key}")
     return body[span[0] : span[1]].decode("utf-8", "surrogatepass") if span else ""
 
 

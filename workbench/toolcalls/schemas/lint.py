@@ -100,7 +100,7 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
         return
     target = resolve(root, ref)
     if dialect.ref_conflicts and isinstance(target, dict):
-        for keyword in (key for key in schema if key in target and target[key] != schema[key]):
+        for keyword in (k for k in schema if k != "$ref" and k in target and target[k] != schema[k]):
             message = f"{keyword} of a schema with $ref differs from {keyword} in its target"
             yield _issue(dialect, node, keyword, message, "ref_conflicts", kind=REF, when="beside")
     if dialect.ref_alone and len(schema) > 1 and target is not None:

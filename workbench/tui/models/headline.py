@@ -24,6 +24,8 @@ PROMISE = f"offline · {TOOLS}"
 CLIENTS_KEY = "client's API key not stored"
 """Text for a live session: the client's API key is forwarded to its provider, and not written to a file."""
 
+_LEAST_TITLE = 12
+"""Columns that a title keeps beside a promise of any length."""
 _APART = 2
 """Columns between a title and the promise beside it."""
 
@@ -87,7 +89,7 @@ def title_with_promise(title: str, promises: Sequence[str], style: str, width: i
     if cells(named.text) + (_APART + cells(promise) + 1 if promise else 0) <= width:
         return line(named, Span(f"{promise} ", style, cells(named.text) - width))
     room = 2 * width - _WRAPPED - _APART
-    promise = fitting(promises, room - cells(title))
+    promise = clip(fitting(promises, room - cells(title)), room - _LEAST_TITLE)
     return line(Span(f" {clip(title, room - cells(promise))}", "strong"), Span(f"  {promise}", style))
 
 

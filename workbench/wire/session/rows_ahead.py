@@ -47,6 +47,10 @@ class RowsAhead:
                 self._ahead.clear()
         return self._ahead.pop(key) if key in self._ahead else self.find(db, *key)
 
+    def forget(self) -> None:
+        """Drop what was read ahead: the file has changed."""
+        self._ahead, self._last = {}, -_NEAR
+
     def find(self, db: sqlite3.Connection, *key: Hashable) -> Any:
         """The row of a key, read alone; None if there is none. Raises SQLite errors."""
         return db.execute(self._one, key).fetchone()
@@ -59,7 +63,7 @@ class RowsAhead:
                 self._last = row[0]
             size += 1024
             for value in row:
-                if type(value) is bytes:
+                if type(value) in (bytes, str):
                     size += len(value)
             if size > 1024 * _AHEAD:
                 break

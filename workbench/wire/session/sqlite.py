@@ -130,6 +130,8 @@ class SqliteSession:
             return False
         self._db.close()
         self._file, self._db, self._runs, self._heads = file, file.db, PieceRuns(CACHED_PIECES), {}
+        for table in (self._exchanges, self._sides, self._stored_pieces):
+            table.forget()
         self._has_frames = None
         self._frames_so_far.clear()
         return True
