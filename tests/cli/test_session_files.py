@@ -104,4 +104,4 @@ def test_a_recording_that_is_a_program_is_refused_in_one_line(command: str, run:
         db.executescript(f"DROP TABLE exchange; CREATE VIEW exchange AS {endless}")
     done = run(command, path)
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "it has a view 'exchange' that Workbench did not create" in done.err
+    assert "the file has a view 'exchange' that Workbench did not create" in done.err

@@ -39,6 +39,8 @@ UNCLOSED = Rule(
 
 RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
 
+_NO_MARKUP = "json-fence"
+"""Format of calls that are JSON alone: an answer may look like one."""
 MOST = 8
 """Findings of one kind in one answer: a text that repeats itself is one fault."""
 
@@ -81,8 +83,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find_calls(text, tuple(case.tools.values()))
-    if _has_output_schema(case):  # the object is the answer that was asked for
-        calls = tuple(call for call in calls if call.name in case.tools)
+    if _has_output_schema(case):  # an object without markup is the answer that was asked for
+        calls = tuple(call for call in calls if call.name in case.tools or call.format != _NO_MARKUP)
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
         findings = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
         yield from (finding for finding in findings if finding.rule == MALFORMED.slug)
@@ -144,9 +146,9 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
         return case.within(rule, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run the call"
     message += _parser_words(case, call)
-    is_answer = case.tools and call.name not in case.tools and call.format == "json-fence"  # or the object asked for
+    may_be_meant = case.tools and call.name not in case.tools and call.format == _NO_MARKUP  # as an answer
     return case.within(
-        weaker(UNPARSED) if is_answer else UNPARSED,
+        weaker(UNPARSED) if may_be_meant else UNPARSED,
         ref,
         "text",
         (call.start, call.end),

@@ -66,8 +66,8 @@ def test_responses_are_read_as_h11_reads_them(status: int, reason: bytes, lines:
 BAD = {
     "space before the colon": (b"GET / HTTP/1.1\r\nHost : x", "space before the colon"),
     "tab before the colon": (b"GET / HTTP/1.1\r\nHost\t: x", "space before the colon"),
-    "folded": (b"GET / HTTP/1.1\r\nX: a\r\n b", "folded"),
-    "folded at once": (b"GET / HTTP/1.1\r\n X: a", "folded"),
+    "folded": (b"GET / HTTP/1.1\r\nX: a\r\n b", "line folding"),
+    "folded at once": (b"GET / HTTP/1.1\r\n X: a", "line folding"),
     "no colon": (b"GET / HTTP/1.1\r\nHost", "not a header line"),
     "no name": (b"GET / HTTP/1.1\r\n: x", "not a header line"),
     "empty header line": (b"GET / HTTP/1.1\r\n", "not a header line"),

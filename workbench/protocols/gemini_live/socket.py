@@ -341,8 +341,8 @@ class LiveTurns:
                     self._note_call(turn, part["functionCall"])
             is_interrupted = member(content, "interrupted") is True
             if is_interrupted or (member(content, "turnComplete") is True and not turn.is_interrupted):
-                begun = turn.events[0][1].at
-                seconds = inf if begun is None else self._last_at - begun
+                first_at = turn.events[0][1].at
+                seconds = inf if first_at is None else self._last_at - first_at
                 self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
             turn.is_interrupted |= is_interrupted
             if member(content, "turnComplete") is True:

@@ -300,8 +300,8 @@ class RealtimeTurns:
         turn.add(number, frame, kind)
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
-            begun = turn.events[0][1].at
-            seconds = inf if begun is None else self._last_at - begun
+            first_at = turn.events[0][1].at
+            seconds = inf if first_at is None else self._last_at - first_at
             self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
             turn.is_over = True
             self._active = {id: other for id, other in self._active.items() if other is not turn}
