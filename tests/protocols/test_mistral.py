@@ -171,6 +171,10 @@ def test_errors(body: Any, message: str, code: str | None) -> None:
     assert said.error and (said.error.message, said.error.code) == (message, code)
 
 
+ODD = {"vercel-ai/mistral/mistral-incremental-tool-call.chunks.txt": {"stream.name.unusual"}}
+"""File of a recording → what is noted of it beside its missing end: later pieces of the call have an empty name."""
+
+
 def test_recordings(recordings: Path) -> None:
     """Every recording of the provider decodes, reasoning is readable, every leaf stands where it is said to."""
     with (recordings / "index.tsv").open() as index:
@@ -186,9 +190,8 @@ def test_recordings(recordings: Path) -> None:
                 (RESPONSE, found.response, found.response_text),
             ):
                 if said is not None:
-                    # files of chunks alone; later pieces of a call have an empty name
-                    odd = {a.slug for a in said.anomalies} - {"stream.no-terminator", "stream.name.unusual"}
-                    assert not odd, (row["file"], said.anomalies)
+                    odd = {a.slug for a in said.anomalies} - {"stream.no-terminator"}  # files of chunks alone
+                    assert odd == ODD.get(row["file"], set()), (row["file"], said.anomalies)
                     subject = laws.check_places(body, side, NAME)
                     chance = random.Random(seen)
                     for message, leaf in chance.sample(subject.leaves(), min(3, len(subject.leaves()))):

@@ -173,7 +173,7 @@ class _Content(NamedTuple):
 
 
 def _read_content(path: str) -> _Content | None:
-    """What is in a file, in as few calls of the system as that takes; None if it is none, or not all of it is in there.
+    """Digest and identity of a file, from few system calls; None if it is no regular file, or is being written.
 
     Raises OSError, ValueError.
     """

@@ -83,7 +83,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find_calls(text, tuple(case.tools.values()))
-    if _has_output_schema(case):  # an object without markup is the answer that was asked for
+    if calls and _has_output_schema(case):  # an object without markup is the answer that was asked for
         calls = tuple(call for call in calls if call.name in case.tools or call.format != _NO_MARKUP)
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
         findings = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])

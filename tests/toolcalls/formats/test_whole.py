@@ -89,6 +89,12 @@ def test_a_block_is_told_when_what_follows_is_no_tag(name: str) -> None:
     assert any(isinstance(f, TextCall) for f in parser.feed("\n\nand"))
 
 
+def test_a_block_is_told_when_a_call_outside_of_it_follows() -> None:
+    parser = _parser("qwen3-coder", at_once=True)
+    told = [parser.feed(piece) for piece in (BLOCKS["qwen3-coder"][0], "\n<func", "tion=ping>")]
+    assert [any(isinstance(f, TextCall) for f in found) for found in told] == [False, False, True]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_block_with_a_fault_waits_no_longer_than_for_its_end(name: str) -> None:
     parser = _parser(name, at_once=True)

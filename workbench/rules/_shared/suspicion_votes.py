@@ -47,7 +47,7 @@ def _find_hopeless(
 def _chance(
     kind: history.MessageKind, query: OnMessages, number: int, protocol: str | None, rules: frozenset[str]
 ) -> int:
-    """Whether a suspicion may be confirmed for a message of a kind."""
+    """Chance that contracts confirm a suspicion for a message of a kind (``_MAY_WIN`` and those after it)."""
     relation, question = query.relations[number], query.questions[number]
     if not question.has_role(kind.role):
         return _LOST

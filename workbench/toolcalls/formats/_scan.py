@@ -191,7 +191,7 @@ class TagParser:
         if self._awaited not in text:
             return []
         if self._hold:
-            if not self._hold.waits(self._fresh):
+            if not self._hold.take(self._fresh):
                 return self._work(final=False)
             self._awaited = self._hold.awaited
             return []

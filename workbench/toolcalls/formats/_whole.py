@@ -84,7 +84,7 @@ class WholeReader(Protocol):
 
 
 class Hold:
-    """What is known of a block that is held: decides which pieces of text matter.
+    """A block that is held back while it may be whole: decides which pieces of text matter.
 
     Attributes:
         awaited: text without which a piece changes nothing.
@@ -112,10 +112,10 @@ class Hold:
             self._rest = text[end:].lstrip()
             return True
         self._readings += 1
-        return self._readings <= MOST_READINGS and self._is_open(text[end:])
+        return self._readings <= MOST_READINGS and self._advance(text[end:])
 
-    def waits(self, pieces: Sequence[str]) -> bool:
-        """True while nothing can be said of the block.
+    def take(self, pieces: Sequence[str]) -> bool:
+        """Take new text; True while nothing can be said of the block.
 
         Args:
             pieces: what came since ``renew``; the last is new.
@@ -131,10 +131,10 @@ class Hold:
             self._rest = (self._rest + pieces[-1]).lstrip()
             return bool(self._rest) and self._form.tags.is_beginning(self._rest)
         self._mark = len(pieces)
-        return self._is_open(text)
+        return self._advance(text)
 
-    def _is_open(self, text: str) -> bool:
-        """True if the end of the block has not come with a text after the last tag that was found."""
+    def _advance(self, text: str) -> bool:
+        """Go over the tags of a text that follows the last one; True if the end of the block has not come with it."""
         tags = self._form.tags
         while True:
             if self._state == OPEN:
@@ -149,7 +149,7 @@ class Hold:
             if not text or (text[0] == tags.first and len(text) < MAX_TAG and tags.last not in text):
                 self._rest, self.awaited = text, ""
                 return True
-            if not self._begins.match(text):
+            if self.found or not self._begins.match(text):
                 return False
             self._state = OPEN
 

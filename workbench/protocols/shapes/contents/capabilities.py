@@ -1,4 +1,4 @@
-"""What a protocol of contents can carry, whichever way it is sent."""
+"""Capabilities of protocols with contents, over HTTP and in other envelopes."""
 
 from __future__ import annotations
 
