@@ -145,3 +145,11 @@ def test_an_item_that_is_sent_beside_the_id_of_its_response_is_told_at_any_serve
     pairs = [({**body, "input": [ASK]}, answer), (later, None)]
     found = inspect(pairs, protocol="openai-responses", provider="generic")
     assert [(f.pointer, f.severity.value) for f in found if f.rule == RESENT] == expected
+
+
+def test_a_call_that_is_sent_again_without_the_id_of_its_item_is_no_refusal_that_a_contract_states(inspect):
+    body = {"model": "gpt-4.1", "tools": [{"type": "function", "name": "get_time", "parameters": {"type": "object"}}]}
+    answer = {"object": "response", "id": "resp_1", "status": "completed", "model": "gpt-4.1", "output": [CALL]}
+    later = {**body, "input": [without_id(CALL), OUTPUT], "previous_response_id": "resp_1"}
+    found = inspect([({**body, "input": [ASK]}, answer), (later, None)], protocol="openai-responses", provider="openai")
+    assert [f.severity.value for f in found if f.rule == RESENT] == ["warning"]

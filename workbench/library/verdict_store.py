@@ -90,7 +90,7 @@ class VerdictStore:
         self._read: dict[str, Mapping[bytes, bytes]] = {}
 
     def key(self, path: str, *, is_found: bool) -> FileKey | None:
-        """The key of a file; None if it is none, or not all of it is in there.
+        """The key of a file; None if it is no regular file, or is being written.
 
         Args:
             is_found: it was found in a folder, and read only if an importer claims it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from tests.toolcalls.formats.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M
 from tests.toolcalls.formats.reading import TOOLS, briefly
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import find_calls, stray_markers
+from workbench.wire import jsontext
 
 INNOCENT = {
     **PLAIN,
@@ -298,3 +300,12 @@ def test_tags_without_their_first_bracket_are_a_damaged_call(head: str) -> None:
     (call,) = find_calls(f'{head}\nparameter name="path">aparameter>\ninvoke>\n', TOOLS)
     assert (call.name, call.input, call.problems) == ("read", None, ("damaged markup",))
     assert find_calls(f"{head} is what the model writes.", TOOLS) == ()
+
+
+def test_an_array_of_calls_is_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    index = jsontext.JsonIndex
+    monkeypatch.setattr(jsontext, "JsonIndex", lambda body: made.append(body) or index(body))
+    text = json.dumps([{"name": "away", "arguments": {"x": n}} for n in range(50)])
+    assert len(find_calls(text, TOOLS)) == 50
+    assert len(made) <= 1

@@ -43,6 +43,12 @@ def test_a_long_title_keeps_the_shortest_promise_within_two_rows(width: int) -> 
     assert shown.endswith("  simulated") and width < cells(shown) <= 2 * width
 
 
+def test_a_title_is_named_beside_a_promise_of_any_length() -> None:
+    title, promise = title_with_promise("Send request 12 again", ["LIVE " + "host." * 30], "ok", 40)
+    assert title.text.startswith(" Send")
+    assert cells(title.text) + cells(promise.text) <= 2 * 40
+
+
 def test_no_contract_is_claimed_for_what_is_not_decoded() -> None:
     assert plain(headline("s", row(protocol="gemini", conversation=None), 60)[1]).strip() == "gemini, not decoded"
 
