@@ -145,6 +145,7 @@ OF_PHRASES = {
     "feature-disabled": ("params.unsupported",),
     "tools-unsupported": ("tools.unsupported",),
     "value-invalid": ("params.unsupported", "content.shape"),
+    "json-schema-field": ("gateway.unknown-field",),
 }
 """Kind whose texts are about any thing → its widest rules: instead of these, a phrase says what the thing is."""
 

@@ -48,13 +48,15 @@ _NAMED = regex.compile(r"\b(?:parameter|param|option|setting)s?:? '([A-Za-z_]{2,
 _WORD = regex.compile(r"<[a-z-]+>|[a-z]+(?:'t)?|\d+|[.;!?](?=\s|$)|[:,()\[\]{}=|]")
 _SENTENCE = regex.compile(r" [.;!?](?= |$)")
 _THING = regex.compile(r"<([a-z-]+)>")
-_PARTS = regex.compile(r"[,:(]|(?<!value)(?<!type)(?<!format) (?:as|of|in|for|to|with|from|by|on) ")
-"""What parts a fault from a thing: "invalid sequence as part", but not "invalid value for"."""
+_PARTS = regex.compile(r"[,:(]|(?<!value)(?<!type)(?<!format) (?:as|of|in|for|to|with|from|by|on) |(?<!\S)zh(?!\S)")
+"""What parts a fault from a thing: "invalid sequence as part", but not "invalid value for"; an unknown Chinese word."""
+_PARTS_BEFORE = regex.compile(r" (?:when|while|if|unless|because|since|but) |(?<!\S)(?:only|exactly|at most) ")
+"""What else parts a fault in front of a thing from it: "required when", "must have only one"."""
 _HAVING = regex.compile(
     r" (?:(?:having|containing|carrying|including)|that (?:have|contain|include))(?: (?:a|an|the|any))? "
 )
 _ANSWER = regex.compile("<(?:stream|answer)>")
-_NAME = regex.compile(r"<(not|support|use|kind)>")
+_NAME = regex.compile(r"<(not|support|use|kind|together)>")
 _CHINESE = dict(zip("，。；：！（）、", (", ", ". ", "; ", ": ", "! ", " ( ", " ) ", ", "), strict=True))
 _WORD_BEHIND = regex.compile(r"\s*['\w]")
 
@@ -217,6 +219,8 @@ def _last_of_path(path: re.Match[str]) -> str:
         return " <schema> "
     steps = _STEP.findall(path[0])[-3:]
     things = [word for word in _with_things(_words(" ".join(filter(_is_whole, steps)))) if word[0] == "<"]
+    if things and things[-1] == "<tool>" and path[0].endswith("]"):
+        return " <definition> "  # an element of the list of tools
     return f" {things[-1]} " if things else path[0] if all(map(_is_whole, steps)) else " it "
 
 
@@ -261,7 +265,8 @@ def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
     for fault in _table().faults:
         for found in fault.before.finditer(sentence):
             thing = next((one for one in things if one.start() >= found.end()), None)
-            if thing and not _PARTS.search(sentence[found.end() : thing.start()].removesuffix(": ")):
+            between = sentence[found.end() : thing.start()].removesuffix(": ") if thing else ""
+            if thing and not _PARTS.search(between) and not _PARTS_BEFORE.search(between):
                 yield from _phrase(sentence, found, thing, (fault.name, "before"), place)
         for found in fault.behind.finditer(sentence):
             before = [one for one in things if one.end() <= found.start()]

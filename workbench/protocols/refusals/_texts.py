@@ -16,8 +16,8 @@ from workbench.ir import JsonValue
 from workbench.protocols.refusals._literals import needs_of
 from workbench.regex import RowsByText
 
-WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
-"""Meaning of ``[^.]`` in the tables: names of models and hosts contain dots."""
+WITHIN_SENTENCE = r"(?:[^.']|'(?!\s?,\s?'\w{1,40}'\s?:|\s?[}\]]\s?,\s?'\w{1,40}'\s?:)|\.(?=[^\s']))"
+"""Meaning of ``[^.]`` in the tables: names of models and hosts contain dots; a member of a body ends a sentence too."""
 _WILDCARD = regex.compile(r"\[\^[^\]]{1,8}\](?:\{\d+,\d+\}|[*+])\??")
 
 _NEGATED = regex.compile(r"(?<![a-z])un$")
