@@ -1,9 +1,10 @@
 """``python -m tests.models [--check] [--wheel FILE] [--models-dev FOLDER]``: derive the tables of model facts.
 
 Two public lists say of each model what it supports: LiteLLM's price list (the newest wheel) and models.dev (a clone of
-https://github.com/anomalyco/models.dev; without one its table stays as it is). Both are third parties: what they leave
-out is unknown, and where one of them says that a model has what the other says it lacks, nothing is taken. What was
-seen otherwise is in ``model_facts-own.json``, by hand.
+https://github.com/anomalyco/models.dev with its history; without one its table stays as it is). A model that models.dev
+no longer lists has what its last file said. Both are third parties: what they leave out is unknown, and where one of
+them says that a model has what the other says it lacks, nothing is taken. What was seen otherwise is in
+``model_facts-own.json``, by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,10 @@ HEARING = ("copilot", "openai", "openrouter", "qwen", "vercel")
 """Contracts of providers where some models of a Chat endpoint take audio."""
 LIMITED = (*STRICT, "deepseek", "glm", "qwen")
 """Contracts of providers that refuse a limit of output which is above what the model gives."""
+PASSING = ("copilot", "openrouter", "vercel")
+"""Contracts that serve models of others: what they list no longer, they do not serve."""
+SETTLED = 30 * 86_400
+"""Seconds for which a file has to be listed: what was deleted sooner was often a mistake."""
 _REGIONS = ("us.", "eu.", "apac.", "au.", "jp.", "global.", "us-gov.")
 
 
@@ -153,10 +158,15 @@ def _of_models_dev(clone: Path) -> dict[str, Any]:
     models: dict[str, dict[str, Any]] = {}
     for contract, folders in FOLDERS.items():
         for folder in folders:
-            root = clone / "providers" / folder / "models"
-            for path in filter(Path.is_file, sorted(root.rglob("*.toml"))):
-                name = str(path.relative_to(root)).removesuffix(".toml")
-                models.setdefault(contract, {}).setdefault(_plain_id(name), _given_facts(_model(clone, path), contract))
+            root = f"providers/{folder}/models"
+            paths = sorted(str(p.relative_to(clone)) for p in (clone / root).rglob("*.toml") if p.is_file())
+            gone = () if contract in PASSING else _deleted(clone, root)
+            for path, commit in (*((path, "") for path in paths), *gone):
+                name = path.removeprefix(f"{root}/").removesuffix(".toml").replace("%2F", "/")
+                facts = _given_facts(_model(clone, commit, path), contract)
+                if commit:
+                    facts.pop("output", None)  # a limit that nobody keeps up any more
+                models.setdefault(contract, {}).setdefault(_plain_id(name), facts)
     return {
         "name": "models.dev",
         "source": "https://github.com/anomalyco/models.dev",
@@ -165,17 +175,35 @@ def _of_models_dev(clone: Path) -> dict[str, Any]:
     }
 
 
+def _deleted(clone: Path, root: str) -> Iterator[tuple[str, str]]:
+    """Each regular file below a folder that was there for some time and deleted, with the last commit that has it."""
+    found: dict[str, tuple[str, int]] = {}
+    commit, second = "", 0
+    asked = ("log", "--no-renames", "--diff-filter=AD", "--raw", "--format=%H %ct", "--", root)
+    for line in _git(clone, *asked).splitlines():
+        about, _, path = line.partition("\t")
+        if line and not path:
+            commit, second = line.split()[0], int(line.split()[1])
+        elif about.startswith(":100") and path.endswith(".toml"):
+            found.setdefault(path, (f"{commit}^", second))
+        elif path in found and found[path][1] - second > SETTLED:
+            yield path, found.pop(path)[0]
+
+
+def _git(clone: Path, *words: str) -> str:
+    return subprocess.run(("git", *words), cwd=clone, check=True, capture_output=True, text=True).stdout
+
+
 def _date(clone: Path) -> str:
     """The day of the clone's last commit."""
-    done = subprocess.run(["git", "log", "-1", "--format=%cs"], cwd=clone, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return _git(clone, "log", "-1", "--format=%cs").strip()
 
 
-def _model(clone: Path, path: Path) -> dict[str, Any]:
-    """A model with what it inherits; its own tables replace inherited ones whole."""
-    said = tomllib.loads(path.read_text("utf-8"))
+def _model(clone: Path, commit: str, path: str) -> dict[str, Any]:
+    """A model as of a commit, or of the work tree, with what it inherits; its own tables replace inherited ones."""
+    said = tomllib.loads(_read(clone, commit, path))
     if base := said.get("base_model"):
-        said = tomllib.loads((clone / "models" / f"{base}.toml").read_text("utf-8")) | said
+        said = tomllib.loads(_read(clone, commit, f"models/{base}.toml")) | said
     for left_out in said.get("base_model_omit", ()):
         *above, last = left_out.split(".")
         table = said
@@ -183,6 +211,10 @@ def _model(clone: Path, path: Path) -> dict[str, Any]:
             table = table.get(key, {})
         table.pop(last, None)
     return said
+
+
+def _read(clone: Path, commit: str, path: str) -> str:
+    return _git(clone, "show", f"{commit}:{path}") if commit else (clone / path).read_text("utf-8")
 
 
 def _given_facts(said: Mapping[str, Any], contract: str) -> dict[str, Any]:

@@ -79,6 +79,7 @@ ORDINALS = (
     "fifty-third",
     "fifty-fourth",
     "fifty-fifth",
+    "fifty-sixth",
 )
 
 

@@ -22,6 +22,13 @@ LACKS = [
     ("openai", "gpt-5", {"presence_penalty": 0.5}, "params.unsupported", "/presence_penalty"),
     ("openai", "o4-mini-2025-04-16", {"top_p": 0.5}, "params.unsupported", "/top_p"),
     ("openai", "gpt-4.1-nano", {"reasoning_effort": "low"}, "params.unsupported", "/reasoning_effort"),
+    (
+        "groq",
+        "llama3-70b-8192",
+        {"messages": [{"role": "user", "content": [IMAGE]}]},
+        "content.unsupported-part",
+        "/messages/0/content/0",
+    ),
     ("xai", "grok-4.20-multi-agent", {"tools": [TOOL]}, "tools.unsupported", "/tools"),
     (
         "vercel",

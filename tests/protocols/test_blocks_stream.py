@@ -54,6 +54,14 @@ def test_no_arguments_are_an_empty_object(deltas: tuple[Json, ...]) -> None:
     assert not said.anomalies
 
 
+@pytest.mark.parametrize(("caller", "is_missed"), [({}, True), ({"caller": {"type": "code_execution"}}, False)])
+def test_arguments_that_come_with_the_start_alone_are_missed_by_some_clients(caller: Json, is_missed: bool) -> None:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}, **caller}
+    begun = {"type": "content_block_start", "index": 0, "content_block": block}
+    said = play(BEGIN, begun, stop(0), *finish("tool_use"))
+    assert [(found.slug, found.events) for found in said.anomalies] == [("stream.client-misses", (1,))] * is_missed
+
+
 def test_arguments_that_do_not_parse_are_kept() -> None:
     said = play(BEGIN, OPEN_CALL, delta(0, "input_json_delta", partial_json='{"a": '), stop(0), *finish("max_tokens"))
     (call,) = said.messages[0].parts

@@ -13,6 +13,7 @@ from workbench import contracts
 from workbench.chain import CallState
 from workbench.contracts import (
     Basis,
+    Breaks,
     ErrorPlace,
     Finding,
     Match,
@@ -31,7 +32,7 @@ from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, refusals
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.failure_place import error_parameters, is_about_the_request, place_of, refusal_of
-from workbench.rules._shared.refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
+from workbench.rules._shared.refused_value import VAGUE, place_by_rule, place_of_key, rule_at, rule_of_place
 from workbench.rules._shared.wording import quote
 from workbench.wire import loads
 
@@ -92,6 +93,9 @@ def _reconcile(
     likely = [f for f in own or of_request if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
     if not likely and place and matches and matches[0].kind:  # no contract has the words
         likely = [f for f in of_request if _is_sibling_at(f, matches[0].rule, place)]
+    is_vague = refusal is not None and refusal.kind.name in VAGUE and not any(m.template for m in matches)
+    if not likely and place and is_vague:  # what a fact suspects there says more
+        likely = [f for f in of_request if _is_suspected_at(f, place)]
     is_by_place = not likely and not matches
     if is_by_place:
         named_place = place_of(refusal, error, case.decoded, case.contract)
@@ -138,6 +142,12 @@ def _is_sibling_at(finding: Finding, rule: str, place: ErrorPlace) -> bool:
     """An error of the family of a rule at the very place that the text names: it is the cause in other words."""
     is_there = bool(place.pointer) and finding.pointer == place.pointer
     return is_there and finding.severity is Severity.ERROR and finding.rule.partition(".")[0] == rule.partition(".")[0]
+
+
+def _is_suspected_at(finding: Finding, place: ErrorPlace) -> bool:
+    """A fact about the provider says that it refuses what is at the place that the text names."""
+    is_doubt = finding.severity is Severity.WARNING and bool(finding.fact) and finding.breaks is Breaks.REQUEST
+    return is_doubt and bool(place.pointer) and _is_within(finding.pointer, place.pointer)
 
 
 def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: NamedIds) -> list[Finding]:

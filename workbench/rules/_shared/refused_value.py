@@ -192,6 +192,21 @@ def _late_systems(body: Mapping[str, JsonValue]) -> Iterator[str]:
             yield pointer
 
 
+def _out_of_turn(body: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Messages of the role of the one before, then a model's turn at the beginning; calls and results take no turn."""
+    first, before = "", ""
+    for pointer, message in _messages(body):
+        role = message.get("role")
+        if role not in ("user", "assistant", "model") or message.get("tool_calls"):
+            before = before if role in ("system", "developer") else ""
+            continue
+        if role == before:
+            yield pointer
+        first = first or (pointer if role != "user" and pointer.endswith("/0") else "")
+        before = str(role)
+    yield from filter(None, (first,))
+
+
 _CARRIERS = (
     "encrypted_content",
     "signature",
@@ -246,6 +261,7 @@ _PLAIN_NAME = regex.compile(r"[A-Za-z_][\w-]{0,63}\Z")
 _FINDERS: Mapping[str, Callable[[Mapping[str, JsonValue]], Iterator[str]]] = {
     "choice.unsupported": _first_key("tool_choice", "toolConfig", "function_call"),
     "content.empty": _empty,
+    "content.role-order": _out_of_turn,
     "content.system-position": _late_systems,
     "content.unsupported-part": _parts,
     "gateway.beta-header": _first_key("anthropic_beta"),

@@ -223,6 +223,8 @@ class BlockStreamDecoder:
         if block is None:
             self._fault("stream.block-order", f"a stop event for block {index}, which is not open", number)
         else:
+            if block.is_call_without_deltas:
+                self._fault("stream.client-misses", _INPUT_AT_START, block.events[0])
             block.events.append(number)
             block.is_over = True
 
@@ -342,6 +344,12 @@ class BlockStreamDecoder:
 
 MOST_LOST = 3
 """Calls of a message that was given up that are named."""
+
+
+_INPUT_AT_START = (
+    "the whole input of a call is in content_block_start, without a delta: clients that read it from deltas alone, "
+    "such as Claude Code, get an empty input"
+)
 
 
 def _lost_calls(blocks: Sequence[JsonValue]) -> str:

@@ -102,6 +102,13 @@ class StreamedBlock:
         self.is_whole = False
         return True
 
+    @property
+    def is_call_without_deltas(self) -> bool:
+        """A call of the model whose whole input came with the start; not one by code that the provider runs."""
+        caller = self._value.get("caller")
+        is_direct = not isinstance(caller, dict) or caller.get("type") == "direct"
+        return self.kind == "tool_use" and is_direct and bool(self._value.get("input")) and not self.tracks
+
     def _accepts(self, kind: str) -> bool:
         own = "tool_use" if self.kind in CALLS else self.kind
         return own == kind or own not in _KNOWN
