@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from workbench.contracts import Finding, Severity
 from workbench.edits import with_body
 from workbench.errors import UsageError
 from workbench.ir import ModelRequest
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules import CheckedVariant, Inspector
 from workbench.simulator import SimulatedReply, Simulator

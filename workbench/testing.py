@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,6 +43,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.lazy_dataclass import replace
 from workbench.wire import dumps, loads
 
 try:

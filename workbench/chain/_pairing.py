@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Message, NodeRef, Part, Reasoning, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.terms import ClosureTerms, Placement
 

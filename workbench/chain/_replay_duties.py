@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import field
 from itertools import groupby
 
 from workbench.chain.received_answers import ReceivedAnswer, ReceivedAnswers, join_items
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Carrier, Message, ModelRequest, NodeRef, Reasoning, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
 from workbench.terms import ReasoningTerms, Scope

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.chain._call_lines import CallLine, CallState, Flaw, first_ref, lines_of
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, pairing_terms, read
 from workbench.chain._settled_calls import SettledCalls
 from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ClosureTerms
 

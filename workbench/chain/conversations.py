@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import field
 from functools import partial
 from itertools import takewhile
 
@@ -32,7 +31,7 @@ from workbench.chain._said_items import SaidItems
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange, fact, history, last_where
 from workbench.undo_log import Journal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property, partial
 from itertools import islice
 
@@ -13,7 +12,7 @@ from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain._replay_duties import LedgerTurn, ReplayDuty, Turns, replay_duty, turns
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, Reasoning
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix, asked_of, last_where
 from workbench.terms import ReasoningTerms

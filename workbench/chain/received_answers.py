@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from functools import cached_property
 
 from workbench.chain._reasoning_replay import content
 from workbench.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse, Part, Source
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 
 _NEIGHBOURS = 8
 """Limit of responses with one call id, equal calls or equal text that are compared, nearest first: counters repeat."""

@@ -23,7 +23,6 @@ be reached, 130 if interrupted.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import regex
@@ -34,6 +33,7 @@ from workbench.cli._trials import target_search
 from workbench.cli.minimize import first_failing
 from workbench.errors import WorkbenchError
 from workbench.ir import HISTORIES
+from workbench.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -39,7 +39,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +46,7 @@ from workbench.cli import _files, _options, _output
 from workbench.cli._send import consent, corrections
 from workbench.cli._send.given_results import ANSWER_HELP, CallAnswers, GivenResults
 from workbench.errors import UsageError
+from workbench.lazy_dataclass import dataclass, field, replace
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

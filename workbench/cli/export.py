@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,7 @@ from workbench import regex
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.errors import LocalProtocolError, UsageError
+from workbench.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from workbench.formats.exporters import ExportForm, ExportProof, ExportResult

@@ -48,7 +48,6 @@ import signal
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +57,7 @@ from workbench.cli._send.send_report import LiveAnswer, SendRow
 from workbench.cli._shell import INTERRUPTED, worst
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
+from workbench.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange

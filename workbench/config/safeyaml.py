@@ -15,13 +15,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_DOCUMENTS, MAX_YAML_NODES, SNIPPET
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from functools import lru_cache
 
 from workbench.contracts import loading as contracts
@@ -16,7 +15,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, Sign
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.undo_log import Journal

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Any
 from zlib import crc32
@@ -22,7 +21,7 @@ from workbench.contracts.pointer_patterns import Place, PlacedValue, read_place
 from workbench.contracts.reader import Node
 from workbench.contracts.value_tests import ABSENT, COMPARED, NONE, PRESENT, SINGLE, TESTS, TOGETHER, Test
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.wire import dumps
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from math import isfinite
 from operator import is_
@@ -22,6 +21,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities
 from workbench.wire import JsonIndex, dumps_parsed
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from workbench.convert._parts import INPUT, fit_extra
@@ -12,6 +11,7 @@ from workbench.convert.losses import LEFT_OUT, FieldPlaces, FreeTextLoss, LossRe
 from workbench.convert.names import name_check, rewrite_words
 from workbench.convert.normal import is_cache_point
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities, Param
 from workbench.provenance import escape
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from workbench.convert.losses import FieldPlaces, LossReport, keys
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities
 from workbench.provenance import escape, scalars
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
 from workbench.convert.fit import MessageReducer
@@ -12,6 +11,7 @@ from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_parts
 from workbench.convert.reasoning import SINGLE
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities, StreamingPart, StreamWriter
 from workbench.protocols.common import Splitter, string_of, write_part
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from workbench import protocols, regex
@@ -24,6 +23,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 
 _REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")

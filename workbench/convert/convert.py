@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 from workbench import protocols
@@ -13,7 +12,7 @@ from workbench.convert.losses import Loss, LossReport, UnknownKeyLoss
 from workbench.convert.normal import normal_request, normal_response
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange, grammars
 from workbench.provenance import escape
 from workbench.wire import Framing, dumps_parsed, framing_of, jsontext, loads, read_stream

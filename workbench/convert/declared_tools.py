@@ -7,11 +7,10 @@ tool of a namespace is called by its name alone. Their calls get the declared fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 
 from workbench.convert._parts import INPUT
 from workbench.ir import NOTHING, ToolCallIR, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.wire import dumps
 
 _SPACE = "namespace"

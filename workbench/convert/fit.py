@@ -15,7 +15,6 @@ Decisions of this module, each reported as a loss:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from workbench.convert import _parts, _request, _response
@@ -45,7 +44,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import Capabilities
 
 

@@ -7,12 +7,12 @@ Another provider does not know that id: it gets the items of the turns before, t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import protocols
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import DecodedExchange
 from workbench.wire import Body, Exchange, dumps, loads
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import replace
 from operator import is_
 
 from workbench import regex
@@ -37,7 +36,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import Adapter, Param
 
 ANSWERING = ("assistant", "model")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from dataclasses import replace
 
 from workbench.convert.losses import LossReport
 from workbench.ir import NOTHING, Carrier, Part, Reasoning
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities
 
 SINGLE = (Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.MESSAGE_THINKING, Carrier.TOOL_PLAN)

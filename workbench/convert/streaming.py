@@ -15,7 +15,6 @@ The result equals ``convert.convert_response`` of the whole response, except for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.convert._parts import WRAPPED
@@ -26,6 +25,7 @@ from workbench.convert.losses import Loss, LossReport
 from workbench.convert.names import AnswerIds
 from workbench.convert.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
+from workbench.lazy_dataclass import replace
 from workbench.protocols import StreamingPart
 from workbench.protocols.common import write_part
 from workbench.wire import EventReader

@@ -13,7 +13,6 @@ side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -33,7 +32,7 @@ from workbench.diff.pairing import (
 )
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import DecodedExchange
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Summary, encode
 from workbench.wire.session import Session, exchanges_of

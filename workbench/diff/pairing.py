@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
 from workbench.diff.wire import align
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import DecodedExchange, Likeness, alike, likeness_of
 from workbench.wire import Origin, Summary
 

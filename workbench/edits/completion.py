@@ -6,11 +6,10 @@ What may be there is read from the grammar of the request's protocol, and of its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, grammar_places, grammars
 from workbench.provenance import escape

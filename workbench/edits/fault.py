@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from workbench import protocols
@@ -13,6 +12,7 @@ from workbench.edits.message_parts import element_pointer
 from workbench.edits.proposal import read_at
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Part
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, Adapter
 from workbench.rules import RuleContext
 from workbench.wire import loads, value_at

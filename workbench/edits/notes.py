@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.config import resources
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import dumps, loads
 from workbench.wire.session import Session, file_name, former_ids, session_id
 

@@ -6,13 +6,12 @@ Only what is edited changes. An edited body is no longer content-encoded; Conten
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from workbench import regex
 from workbench.diff import common, common_end
 from workbench.errors import LocalProtocolError, WireError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, Headers, HttpRequest, decode, decode_partial, loads, patch
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from workbench.edits.message_parts import element_pointer, list_position
 from workbench.ir import (
@@ -19,7 +18,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import Adapter
 from workbench.wire import dumps, value_at
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import cached_property, lru_cache, partial
 from urllib.parse import unquote
@@ -14,6 +13,7 @@ from workbench.errors import SessionFormatError
 from workbench.filters.expression import BY_NAME, And, Expression, Not, Or, Term, ValueKind, amount, status_class
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules import FindingsOfRows, InspectedExchange, Inspection
 from workbench.wire import Exchange, ExchangeKind

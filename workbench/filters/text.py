@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import accumulate
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import Message, Part
+from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import Body, Exchange, decode_partial, framing_of, loads, string_slice_span
 

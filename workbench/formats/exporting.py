@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import UsageError
 from workbench.formats import output_files
 from workbench.formats.exporters import ExportForm, ExportProof, ExportResult, ExportSelection
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.rules import Inspector
 from workbench.wire import Exchange, Summary
 from workbench.wire.session import MemorySession, Session, exchanges_of

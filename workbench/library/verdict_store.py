@@ -16,7 +16,6 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +34,7 @@ from workbench.contracts import (
     Severity,
     WireOrder,
 )
+from workbench.lazy_dataclass import replace
 from workbench.library.program_digest import program_digest
 from workbench.rules import ContradictedFact, InspectedExchange, Inspection
 from workbench.wire import ExchangeKind, Origin, State, Summary, plain_form

@@ -8,12 +8,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Subject, unclear
 from workbench.probes._verdict import ProbeResult, verdict
 from workbench.protocols import DecodedExchange, refusals

@@ -7,7 +7,6 @@ may show the pending request, change it, or send another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +15,7 @@ from workbench.contracts import Contract, choose
 from workbench.convert import NormalRequest, fit_request, rename_fields
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import Adapter, Param
 from workbench.send import Target
 from workbench.send.loop import ConversationLoop, Limits

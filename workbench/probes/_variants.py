@@ -6,14 +6,13 @@ Gets a call with reasoning: by default, or requested in every way that a protoco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.edits import apply_changes, with_body
 from workbench.edits.variants import VariedRequest, drop_reasoning
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import NOTHING, Carrier, JsonValue, Part, Reasoning
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive
 from workbench.probes._script import Subject
 from workbench.probes._tools import ADD, Toolbox

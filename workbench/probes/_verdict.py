@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from math import sqrt
 from typing import NamedTuple
 
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.probes._script import Outcome, Sample
 from workbench.wire import dumps
 

@@ -41,7 +41,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
@@ -52,7 +51,7 @@ from workbench.config import resources, safeyaml
 from workbench.contracts import Node
 from workbench.errors import ProfileError, UsageError
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes._drive import PlayedConversation, drive
 from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox

@@ -6,10 +6,9 @@ to its result, and after a new user message. Signed or encrypted reasoning canno
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Part, Reasoning
+from workbench.lazy_dataclass import replace
 from workbench.probes._drive import Change, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, Subject, failed, passed, unclear
 from workbench.probes._tools import Toolbox

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench import protocols
 from workbench.ir import ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.probes._drive import PlayedConversation, drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox

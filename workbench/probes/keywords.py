@@ -8,9 +8,9 @@ a call violates them on request. ``strict_tools``: ``taken``, ``refused``, ``uns
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import Toolbox

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.probes._drive import PlayedConversation, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import ECHO, Toolbox

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.probes._drive import drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import SHAPES, Toolbox

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TypeAlias
 
 from workbench import regex
 from workbench.ir import NOTHING, Carrier, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 
 SSE_TYPE = "text/event-stream; charset=utf-8"

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from functools import cache
 from itertools import chain
 from typing import Any, Final, TypeAlias
@@ -23,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from workbench import protocols
 from workbench.config import resources
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import _value_limits
 from workbench.provenance import escape
 from workbench.wire import loads

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols.history import fact, text_of
 from workbench.wire import BodyText, JsonIndex, ListOutline, Members, ParsedMembers, TextLayer, loads

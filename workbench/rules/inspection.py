@@ -10,8 +10,6 @@ it and everything after it are inspected again, so that the result is that of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import field
 from functools import partial
 
 from workbench import chain, contracts
@@ -19,7 +17,7 @@ from workbench.chain import Conversation, Conversations
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, ToolDef
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._shared.carried_findings import FindingsOfRows, own_findings, with_more, without
@@ -346,6 +344,8 @@ class Inspector:
         new = replace(
             base, request=new.request, response=new.response, origin=new.origin, state=State.COMPLETE, damage=()
         )
+        from copy import copy  # and weak references
+
         other = copy(self)
         other.session, other.rows = ReplacingSession(self.session, index, new), list(self.rows)
         other._details, other._peeked = {}, {}

@@ -6,13 +6,12 @@ For a contract that does not support the request's protocol it is converted, as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
 from workbench.convert import Loss, WholeRequest, convert, old_names, rename_fields, with_held_history
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector, SharedResults, judge
 from workbench.wire import CONNECTION, Body, Exchange, HttpRequest

@@ -7,7 +7,6 @@ requested. An unreadable body is sent unchanged, with a note.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 from urllib.parse import urlsplit
 
 from workbench import contracts, protocols
@@ -17,7 +16,7 @@ from workbench.diff import common
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import Adapter, Capabilities, DecodedExchange
 from workbench.send import target as urls
 from workbench.send.headers import forwarded_headers, with_headers

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
 from hashlib import sha256
 from random import random
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +15,7 @@ from urllib.parse import quote, urljoin
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import ANSWER_SECONDS, MAX_RECORDED_BODY
 from workbench.send.credentials import AuthenticatedHeaders, SecretMask, authenticate
 from workbench.send.endpoint import (

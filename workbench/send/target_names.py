@@ -10,11 +10,11 @@ Laws of this file:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from workbench import contracts
 from workbench import protocols as adapters
 from workbench.errors import UsageError, did_you_mean
+from workbench.lazy_dataclass import replace
 from workbench.send import local, own_targets
 from workbench.send.target import SIMULATOR, VARIABLE, Target, origin, url_problem
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from threading import RLock
 
 from workbench import contracts
@@ -13,6 +12,7 @@ from workbench import protocols as adapters
 from workbench.contracts import Contract, Judgement, Refusal, Verdict
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
+from workbench.lazy_dataclass import replace
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
 from workbench.simulator import _encoded_reply, _features

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from workbench.contracts import (
 )
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import Adapter, ErrorStyle
 from workbench.simulator._dials import Dials
 from workbench.wire import Framing, dumps, loads, read_stream

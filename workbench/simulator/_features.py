@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from workbench import regex
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolResultIR
+from workbench.lazy_dataclass import replace
 from workbench.simulator._dials import KEYWORD, Dials
 from workbench.simulator._model import THOUGHTS
 from workbench.simulator._request_text import input_tokens, is_error

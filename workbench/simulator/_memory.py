@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 from workbench import protocols as adapters
 from workbench.contracts import Finding, Repair
 from workbench.ir import NOTHING, Message, ModelRequest
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import DecodedExchange
 from workbench.rules import InspectedExchange, Inspector
 from workbench.wire import Exchange, State, Summary, summarize

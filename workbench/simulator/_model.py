@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from threading import Lock
@@ -27,7 +26,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
 from workbench.simulator import _request_text

@@ -14,13 +14,13 @@ turns:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from workbench.config import safeyaml
 from workbench.contracts import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.simulator._dials import Dials, dials_of
 from workbench.simulator._model import RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
 from typing import Protocol
 
 from workbench import protocols
 from workbench.contracts import Refusal
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import DialogueContext, Reaction, SocketRefusal, SocketTurns, with_turns
 from workbench.simulator._encoded_reply import ReplyPiece, ServedRequest
 from workbench.simulator._endpoints import Route

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError, WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols.mcp import ASKED_BY, ToolStreams, argument_key, as_tool_request, response_message, server_of
 from workbench.wire import ExchangeKind, dumps, loads
 

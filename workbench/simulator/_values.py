@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.toolcalls.schemas import UndecidableSchema, fits_schema, make_instances, resolve, types_of
 from workbench.wire import dumps
 

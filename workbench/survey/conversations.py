@@ -9,11 +9,11 @@ import sqlite3
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.survey.object_listing import StoredObject
 from workbench.survey.parts import Batch, batches_of
 from workbench.survey.rows import Row

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_found
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import KnownMessages, KnownParts
 from workbench.rules import Inspector
 from workbench.survey.keys import hash_keyed

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.survey.conversations import Joiner
 from workbench.survey.judging import object_key
 from workbench.survey.keys import is_in_share

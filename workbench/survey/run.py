@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import zstandard
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.survey.catalog import Catalog, Commit
 from workbench.survey.committing import Examples, commit_run
 from workbench.survey.engines import Engine, Share, engine_of, share_of

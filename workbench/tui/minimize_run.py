@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.lazy_dataclass import replace
 from workbench.tui.models.minimizing import RemainingPart, pieces
 
 if TYPE_CHECKING:

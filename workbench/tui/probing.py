@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.probes import Measurement, Probe, ProbeResult, Sample, SampleStep, Subject, measure, verdict
 
 if TYPE_CHECKING:

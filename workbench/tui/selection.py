@@ -5,9 +5,9 @@ These are plain values: ``workbench.tui.exchange_view`` makes them, panes show t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from workbench.lazy_dataclass import dataclass, field
 from workbench.views import REQUEST
 
 Spans = tuple[tuple[int, int], ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import replace
 from workbench.tui.early_rows import AHEAD, KeptRows, ProvisionalPass, first_to_open
 from workbench.tui.inspection_requests import InspectionRequests, ShownBranches
 from workbench.wire.session import beginning

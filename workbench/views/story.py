@@ -9,13 +9,12 @@ Every item knows its place: exchange, side and pointer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.fingerprint import ANSWERING, items, visible_text
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import HistoryPrefix
 from workbench.protocols.mcp import server_of, tool_outcome
 from workbench.views.parts import part_text

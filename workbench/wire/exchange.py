@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.wire.body_text import BodyText, WholeText
 

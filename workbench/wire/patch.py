@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.wire.json_index import JsonChild, split_pointer
 from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like

@@ -5,10 +5,9 @@ What is known of a body holds for the bytes that the next one repeats.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final, Generic, TypeVar
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 
 _T = TypeVar("_T")

@@ -15,13 +15,12 @@ import string
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
 from itertools import chain, islice, zip_longest
 from typing import Final
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Redaction

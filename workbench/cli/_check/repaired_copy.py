@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
 from workbench.cli._check.file_report import FileReport
 from workbench.errors import UsageError
+from workbench.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from workbench.edits.repairs import ExchangeFix

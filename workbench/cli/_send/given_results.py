@@ -6,13 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
 from workbench.errors import UsageError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

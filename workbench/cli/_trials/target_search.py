@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.cli import _progress
 from workbench.cli._progress import Advance
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import replace
 
 if TYPE_CHECKING:
     from workbench.send import Outgoing

@@ -8,7 +8,6 @@ It may import what ``diff`` may.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.diff.damage import _head_damage
@@ -16,6 +15,7 @@ from workbench.diff.damage.bodies import body_damages, content_damages
 from workbench.diff.damage.kinds import Damage, DamageKind, damage_words
 from workbench.diff.damage.streams import delay_damages, stream_damages
 from workbench.fronts import lazy
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.wire import State
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,7 +14,7 @@ from workbench.diff.damage.kinds import DamageKind
 from workbench.diff.wire import common, common_end
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import SseEvent, loads

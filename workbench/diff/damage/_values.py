@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 
 from workbench.diff.damage._lists import ItemGroup, group_items, item_text
 from workbench.diff.damage._texts import is_joined, same_json, scalar_change, text_change, value_words
 from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.provenance import escape
 
 NOTHING: tuple[JsonValue, ...] = (None, "", [], {})

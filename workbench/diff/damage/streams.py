@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from workbench import regex
 from workbench.diff.damage._grouping import group_changes
@@ -28,6 +27,7 @@ from workbench.diff.damage._values import ValueChange, value_changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.diff.wire import common
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import Framing, State
 

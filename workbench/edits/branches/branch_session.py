@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from threading import Lock
 
 from workbench.edits import Splice, apply_splices, diff_splices
 from workbench.ir import NOTHING
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.wire import Exchange, Origin, Summary, summarize
 from workbench.wire.session import Session, session_id

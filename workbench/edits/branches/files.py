@@ -17,7 +17,6 @@ import sqlite3
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -27,6 +26,7 @@ from workbench.edits import Splice, apply_splices, diff_splices, text_of
 from workbench.edits.branches.branch_session import CompactExchange
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.wire import Body, Exchange, HttpRequest, Redactor, decode, encode
 from workbench.wire.session import Session, SessionWriter, SqliteSession, exchanges_of
 

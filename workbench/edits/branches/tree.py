@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from workbench.config import resources
@@ -21,7 +20,7 @@ from workbench.edits.branches.branch_session import BranchSession, CompactExchan
 from workbench.edits.branches.files import HERE, META, NAME, BranchFiles, migrate_trees, request_digest, restore_secrets
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import Exchange, HttpRequest, Origin, State
 from workbench.wire.session import MemorySession, Session, file_name, former_ids, session_id
 

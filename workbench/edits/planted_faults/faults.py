@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from workbench.contracts import Contract
@@ -24,6 +23,7 @@ from workbench.edits.planted_faults.healthy_request import (
     value_in,
 )
 from workbench.errors import WireError
+from workbench.lazy_dataclass import replace
 from workbench.terms import Placement
 from workbench.wire import Body, HttpRequest, loads
 

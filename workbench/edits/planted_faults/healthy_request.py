@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.wire import Body, Exchange, HttpRequest, dumps, loads, split_pointer
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain, islice
 
 from workbench import limits
@@ -17,7 +16,7 @@ from workbench.edits import HEADERS, Change, SetHeader, apply_changes
 from workbench.edits.fault import Fault
 from workbench.edits.proposal import Proposal, RepairCost, changes_between, read_at, repair_edits
 from workbench.errors import WorkbenchError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.rules import CheckedVariant, Inspector, find_rule
 from workbench.wire import HttpRequest, Remove, decode_partial, loads

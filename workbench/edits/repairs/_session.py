@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby, islice
 
 from workbench import limits
 from workbench.contracts import Finding, Repair
 from workbench.edits.repairs import _search
 from workbench.edits.repairs._search import Families, FixResult, RepairSearch
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, Session

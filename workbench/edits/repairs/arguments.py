@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, remove_parts
@@ -13,6 +12,7 @@ from workbench.edits.repairs import _results
 from workbench.edits.repairs._search import Proposer
 from workbench.errors import WireError
 from workbench.ir import JsonValue, NodeRef, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.rules import quote
 from workbench.toolcalls.arguments import climb
 from workbench.wire import Change, Insert, Replace, dumps, loads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from workbench.contracts import dotted_path
 from workbench.edits.fault import Fault
@@ -11,6 +10,7 @@ from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _thinking
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import ModelRequest
+from workbench.lazy_dataclass import replace
 from workbench.rules import quote
 from workbench.wire import Insert, Remove, Replace
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.contracts import Finding, Severity
@@ -13,7 +12,7 @@ from workbench.edits.proposal import changes_between
 from workbench.edits.request import apply_changes, with_body
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Reasoning, ToolChoice, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import Adapter
 from workbench.provenance import escape
 from workbench.rules import Inspector, schema_as_sent, schema_at

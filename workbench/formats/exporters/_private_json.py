@@ -15,7 +15,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import lru_cache
 from random import Random
 from typing import Final
@@ -23,7 +22,7 @@ from typing import Final
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.exporters._value_cache import ValueCache
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import grammars
 from workbench.wire import ObjectList, decode, encode, loads
 

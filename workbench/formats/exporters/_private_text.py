@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +23,7 @@ from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, 
 from workbench.formats.exporters._private_json import PrivateJson, StandIns
 from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import RESPONSE, DecodedExchange, KnownMessages
 from workbench.rules import PENDING_RULE, Inspector
 from workbench.wire import (

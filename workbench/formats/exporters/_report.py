@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -21,7 +20,7 @@ from workbench.formats.exporters._private_text import RedactedSession
 from workbench.formats.exporters._report_story import StoryText, story_texts
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.rules import FindingsOfRows, InspectedExchange, Inspector, by_cause, judge
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Redactor, Summary, decode, decode_partial, dumps
 from workbench.wire.session import Session

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import AnyStr, Final, NamedTuple
 from urllib.parse import quote
 
 from workbench import contracts, regex
 from workbench.errors import LocalProtocolError, WireError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import Exchange, HttpRequest, Redactor, decode_partial, framing_of, loads
 from workbench.wire.secrets import Family, is_header, of_header
 

@@ -6,13 +6,13 @@ import json
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._private_text import RedactedSession
 from workbench.formats.exporters._value_cache import CachingRedactor
+from workbench.lazy_dataclass import replace
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Redactor
 from workbench.wire.session import MemorySession, store
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from workbench.errors import WireError
 from workbench.formats.exporters._request_to_send import Piece, RequestToSend, SecretVariable, request_to_send
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, Redactor, loads
 
 _DATA = ("text", "binary")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import field
 from itertools import pairwise
 from typing import Generic, TypeVar
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.wire import ObjectList, Redaction, Redactor, is_open, runs
 from workbench.wire.secrets import StreamedTexts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from workbench import contracts, protocols
@@ -17,6 +16,7 @@ from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._request_to_send import RequestToSend, SecretVariable, request_to_send
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.python import PATIENCE, body, head, header, text, variables
+from workbench.lazy_dataclass import replace
 from workbench.protocols import DecodedExchange, RawSdk, TransportSdk
 
 TITLE = "Python program (provider's SDK)"

@@ -6,7 +6,6 @@ Unknown entry types are kept as links of the tree (they have a place in it) with
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from workbench.errors import LocalProtocolError
@@ -14,7 +13,7 @@ from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._messages_transcript import HistoryEntry
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import dumps
 
 NOTHING_SAID = HistoryEntry("user")

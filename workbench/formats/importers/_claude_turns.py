@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import chain
 
 from workbench import regex
@@ -22,7 +21,7 @@ from workbench.errors import WireError
 from workbench.formats.importers._claude_entries import SYNTHETIC, ClaudeEntry
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._messages_transcript import HistoryEntry, MessagesHistory, MessagesTurn, extend
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import SNIPPET
 from workbench.wire import Exchange, Origin, State, dumps, loads
 

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import BinaryIO
 from workbench import regex
 from workbench.errors import NoSuchFile, UnreadableInput, WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import MAX_DECODED_BODY, MAX_INPUT_FILE, WRITER_SECONDS
 from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, decode_body, loads

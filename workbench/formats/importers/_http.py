@@ -8,11 +8,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.wire import Body, Framing, Headers, detect_encoding, dumps, framing_of, loads
 
 PARSED = "the recording tool stored parsed JSON: key order and whitespace are lost"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.formats.importers._log_stores import object_or_empty, scalar_text
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import DecodedExchange
 from workbench.wire import Body, Exchange, HttpResponse, dumps, loads, split_url
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from workbench.formats.importers._http import epoch, text_bytes
 from workbench.formats.importers._logged_messages import LACKS
 from workbench.formats.importers._values import mapping, mappings, parse_text
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State, dumps, loads
 from workbench.wire.session import MemorySession
 

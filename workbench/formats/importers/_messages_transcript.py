@@ -7,11 +7,10 @@ history is a linked list that turns share, and a body is joined from it on deman
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Summary, dumps, summarize
 
 NOT_WIRE = "reconstructed from a transcript; not the original bytes"

@@ -7,14 +7,13 @@ Facts: ``opentelemetry-proto`` (``trace/v1``, ``logs/v1``, ``common/v1``) and it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.wire import loads
 

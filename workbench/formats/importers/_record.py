@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 
 from workbench.formats.importers._envelopes import MessageSide
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.wire import Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State
 
 NO_BODIES = "the record contains no body of a request or response"

@@ -7,7 +7,6 @@ with the same id are one. Other items in a list of exchanges are reported as dam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from importlib import import_module
 
 from workbench.errors import LocalProtocolError
@@ -53,7 +52,7 @@ from workbench.formats.importers._values import (
     sides,
 )
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 from workbench.wire import HttpResponse
 

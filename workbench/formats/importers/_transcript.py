@@ -9,7 +9,6 @@ Protocol of a provider's models, as far as the names in a transcript tell, and i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from workbench import protocols
@@ -31,7 +30,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import Adapter, Capabilities
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, dumps, summarize
 

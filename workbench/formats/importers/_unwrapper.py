@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import regex
@@ -21,7 +20,7 @@ from workbench.formats import unwrapping
 from workbench.formats.importers._files import HEAD
 from workbench.formats.importers._side_of_value import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, UnreadableValue, ValueReader
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
 from workbench.protocols import TEXT, DecodedExchange
 from workbench.toolcalls import formats

@@ -7,13 +7,13 @@ of Vertex, whose records have both sides. Gateways and other providers use the s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from workbench.formats.importers import _log_stores
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._log_stores import StoredSides, StoreRow, scalar_text
 from workbench.formats.importers._values import mapping, number_of
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.wire import Exchange, Fidelity
 from workbench.wire.session import MemorySession
 

@@ -7,7 +7,6 @@ object (``inputBodyS3Path``); a stream is a list of its chunks; a failed call ha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from urllib.parse import quote
 
 from workbench.formats.importers import _log_stores
@@ -16,6 +15,7 @@ from workbench.formats.importers._log_stores import StoredSides, StoreRow, objec
 from workbench.formats.importers._side_of_value import SYNTHESISED
 from workbench.formats.importers._values import parse_text
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.wire import (
     Body,
     Exchange,

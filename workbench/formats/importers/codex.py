@@ -9,7 +9,6 @@ The file has no id for a model turn: the items between two client items are one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
 
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._http import epoch
@@ -22,7 +21,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.wire import Exchange, State, dumps
 
 NAME = "codex"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from workbench import regex
@@ -31,6 +30,7 @@ from workbench.formats.importers._http import (
 )
 from workbench.formats.importers._values import measure
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import with_turns
 from workbench.wire import (
     CONNECTION,

@@ -9,7 +9,6 @@ Unpacks members of a zip archive in memory, with limits; nothing is written to d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from io import BytesIO
 
@@ -27,6 +26,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import as_list, mapping, rest, text
 from workbench.ir import JsonValue, ModelRequest, Part
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_DECODED_BODY
 from workbench.wire import Body, Exchange, State, decode_body, loads
 

@@ -11,7 +11,6 @@ Types: ``,`` bytes, ``;`` text, ``#`` integer, ``^`` float, ``!`` boolean, ``~``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import WireError
@@ -19,6 +18,7 @@ from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch, header_text, headers_of, stored_body, whole
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import with_turns
 from workbench.wire import OPCODES, Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 
 from workbench import protocols, regex
 from workbench.formats.importers._files import ImportDamage
@@ -24,7 +23,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import mapping, mappings, rest, text, token_count
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolResultIR, Usage
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.wire import State, loads
 
 NAME = "opencode"

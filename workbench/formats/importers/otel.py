@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
 
 from workbench import protocols, regex
 from workbench.errors import WireError
@@ -34,7 +33,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text, token_count
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import DecodedExchange
 from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, State, dumps, loads
 

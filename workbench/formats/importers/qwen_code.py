@@ -8,7 +8,6 @@ Reads Gemini parts of a Qwen Code chat into the IR.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._http import epoch
@@ -34,7 +33,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.wire import State, dumps
 
 NAME = "qwen-code"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from workbench import regex
@@ -33,6 +32,7 @@ from workbench.formats.importers._http import (
 )
 from workbench.formats.importers._values import fields, is_base64
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import with_turns
 from workbench.wire import Body, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse, State, dumps, loads
 from workbench.wire.session import MemorySession

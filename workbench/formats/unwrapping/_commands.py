@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import field
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -12,7 +11,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, pasted_header, request_find, to_bytes
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.wire import Headers, loads
 
 _PLAIN = regex.compile(r"[^\s'\"\\`$;|&<>()^]+")

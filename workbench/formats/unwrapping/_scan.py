@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Any
 
 from workbench import regex
 from workbench.formats.unwrapping import _commands, _http, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
 from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, json_types
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import MAX_UNREADABLE_FINDS
 
 _CLIENT = r"(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream)"

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 
 MAX_DEPTH: Final = 100
 """Limit of nested containers. Real bodies stay under 40; each level takes three calls in this module."""

@@ -7,13 +7,12 @@ correction that changes nothing in a request makes no note.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench import protocols
 from workbench.errors import UnknownName, UsageError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes import Outcome, ProbeResult
 from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall
 from workbench.probes.profiles.gating import risk_of

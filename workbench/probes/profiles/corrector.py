@@ -6,7 +6,6 @@ Applying them twice changes nothing more, because a loop continues from the requ
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from workbench import protocols
 from workbench.edits import apply_changes, insert_message, repairs, with_body
@@ -22,7 +21,7 @@ from workbench.edits.variants import (
 )
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes.profiles.corrections import (
     ENCODING,
     FEEDBACK,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple
 
 from workbench.errors import ProfileError
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.probes import Interval, Measurement, Outcome, ProbeResult
 from workbench.send import Target
 

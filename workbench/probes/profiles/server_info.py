@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
@@ -17,7 +16,7 @@ from urllib.parse import quote
 from workbench import contracts
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.send import HttpEndpoint, Outgoing, Target, authenticate, forwarded_headers, join_url, server_url
 from workbench.wire import Body, HttpRequest, dumps, loads
 

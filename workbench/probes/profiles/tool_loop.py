@@ -14,12 +14,11 @@ is reported, unusable arguments are answered with an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes.profiles.choosing import DueProbe, light
 from workbench.probes.profiles.conservative import fall
 from workbench.probes.profiles.corrections import Correction, apply_switches, corrections

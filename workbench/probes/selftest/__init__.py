@@ -9,14 +9,13 @@ It may import what ``probes`` may.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding, Severity
 from workbench.edits.planted_faults import FAULTS, MOST_WAYS, HealthyRequest, rewrite
 from workbench.fronts import lazy
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
 from workbench.probes.selftest.healthy import HealthySession
 from workbench.rules import Inspector

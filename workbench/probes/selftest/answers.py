@@ -6,12 +6,12 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.edits.planted_faults import put, remove, value_in
 from workbench.ir import ToolCallIR
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import Body, Exchange, Framing, dumps, loads
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from pathlib import PurePath
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 
 PROVIDERS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",

@@ -7,10 +7,10 @@ keys of the wire at their places, so a change in it has a pointer like any other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import field_names
 from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
 from workbench.wire import dumps, loads, replace
@@ -108,7 +108,7 @@ def _is_written(part: Part, name: str) -> bool:
 
 
 def _names(kind: Part | type[ToolDef]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name not in ("source", "copies"))
+    return tuple(name for name in field_names(kind) if name not in ("source", "copies"))
 
 
 def _field(message: Message, old: Part, new: Part, name: str) -> Iterator[LeafChange]:

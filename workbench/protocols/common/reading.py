@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import field
 from functools import cache, lru_cache
 from typing import TypeAlias
 from urllib.parse import quote
 
 from workbench.errors import WireError
 from workbench.ir import NOTHING, Anomaly, JsonValue, Message, ModelRequest, Opaque, Part, Source, ToolCallIR, Usage
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols.history import asked_of
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import pairwise
 from typing import Protocol
 
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.common import undecoded_protocols
 from workbench.protocols.common.socket_facts import SocketFact, limit_number
 from workbench.wire import (

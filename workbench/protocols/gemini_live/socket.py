@@ -14,12 +14,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from dataclasses import field, replace
 from math import inf
 
 from workbench import regex
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error

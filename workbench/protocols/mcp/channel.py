@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import field, replace
 from typing import NamedTuple
 from urllib.parse import quote
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.mcp.http import ASKED_BY
 from workbench.protocols.mcp.server_facts import agent_of
 from workbench.wire import (

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols.mcp.channel import SENT, TEXT
 from workbench.protocols.mcp.course import Course, Lapse
 from workbench.protocols.mcp.http import CHANGED

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 
 _OF_SERVERS = {
     "tools": "tools",

@@ -12,10 +12,9 @@ clients send none: then code and parameter of the error show what was refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from math import inf
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.interruptions import Interruptions

@@ -14,10 +14,9 @@ delegation. The end of a session is an event, ``session.closed``, with its reaso
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.unknown_types import unknown_type

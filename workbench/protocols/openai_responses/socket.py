@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import field
 
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.unknown_types import event_type, unknown_type

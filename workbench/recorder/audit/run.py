@@ -9,11 +9,10 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import field, replace
 from typing import IO
 
 from workbench.errors import WorkbenchError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.limits import SNIPPET
 from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import field
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.recorder.audit.case import AuditCase, Theme, mark
 from workbench.wire import (
     CLIENT_LEFT,

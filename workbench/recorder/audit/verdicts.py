@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 from workbench import regex
 from workbench.contracts import Severity
 from workbench.diff.damage import Damage, DamageKind, damages_between
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import SNIPPET
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.audit.case import AuditCase, ResponseEnd, Theme

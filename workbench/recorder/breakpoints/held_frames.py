@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
 from workbench.errors import UsageError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import MAX_HELD_REQUEST
 from workbench.recorder.breakpoints.gate import Reasons
 from workbench.wire import Deflate, MessageReader, ReaderState, SocketMessage, frame_of

@@ -7,8 +7,8 @@ exchange: a child, at a separate hop, so that the two can be compared like any t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_HELD_REQUEST
 from workbench.recorder.events import (
     Event,

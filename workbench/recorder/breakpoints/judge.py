@@ -29,7 +29,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -38,6 +37,7 @@ from workbench import protocols
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.filters import Facts, turn_numbers
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.recorder.breakpoints.ended_first import EndedFirst
 from workbench.recorder.breakpoints.kinds import (

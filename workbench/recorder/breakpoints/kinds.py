@@ -11,7 +11,6 @@ out and before its result goes back. ``frame:TYPE`` breaks on messages of a WebS
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
@@ -21,7 +20,7 @@ from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules import quote
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 
+from workbench.lazy_dataclass import replace
 from workbench.wire import Frame, Redactor
 from workbench.wire.secrets import StreamedTexts, lines_of
 

@@ -11,13 +11,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.recorder.capture.frame_guard import FrameGuard
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
 from workbench.recorder.capture.open_socket import OpenSocket

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
 from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.clients import client_of
 from workbench.recorder.capture.open_socket import OpenSocket
 from workbench.recorder.capture.queued_events import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import SocketTurns
 from workbench.recorder.capture.frame_guard import FrameGuard
 from workbench.recorder.capture.socket_state import SocketState

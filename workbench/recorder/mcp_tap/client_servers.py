@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench import children, regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.clients import ServerCopies, ServerFile, server_copies
 from workbench.provenance import escape
 from workbench.recorder.mcp_tap.server_entry import SYNTAXES, command_words, entry_at, expand, read_configuration

@@ -17,13 +17,13 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from io import BufferedReader
 from itertools import compress, islice
 from pathlib import Path
 from queue import Queue
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.protocols.mcp import CALL_TOOL, CallInLine, McpChannel
 from workbench.recorder.breakpoints.intercepted_events import EDITED, UNEDITED, hop_behind

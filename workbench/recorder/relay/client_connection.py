@@ -6,10 +6,9 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import field
 from typing import TYPE_CHECKING
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.events import RequestHead, SafeListener
 from workbench.recorder.relay.client_side import ClientSide, reply

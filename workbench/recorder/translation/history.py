@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import groupby
 
 from workbench.contracts import Contract
@@ -11,7 +10,7 @@ from workbench.convert import ANSWERING, rebase_parts, restore_ids
 from workbench.edits.repairs import restore_reasoning
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import DecodedExchange
 from workbench.recorder.translation.changes import HANDLE, ID, NOTE, REASONING, TranslationChange
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of

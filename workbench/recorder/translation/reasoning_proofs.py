@@ -6,11 +6,11 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from workbench import protocols, regex
 from workbench.convert import LossReport, fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Capabilities
 from workbench.recorder.translation.changes import CALL, HANDLE, TranslationChange
 from workbench.toolcalls import formats

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import field, replace
 from hashlib import blake2b
 from typing import Any
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.recorder.breakpoints.intercepted_events import hop_behind
 from workbench.recorder.events import (
     Event,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import contracts, protocols
@@ -12,7 +11,7 @@ from workbench.convert import INPUT, FreeTextLoss, read_declared_tools
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.probes.profiles import (
     PARSER,
     REASONING,

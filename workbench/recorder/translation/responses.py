@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import protocols
@@ -16,6 +15,7 @@ from workbench.convert import (
     rebase_parts,
 )
 from workbench.ir import ModelResponse, Part, ToolCallIR
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.protocols import DecodedExchange
 from workbench.recorder.translation import other_endpoints

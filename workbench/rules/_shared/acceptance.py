@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import field
 
 from workbench.contracts import SIMULATED, Breaks, Finding, Severity
 from workbench.ir import HISTORIES, ModelResponse
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._shared.context import RuleContext

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from workbench.chain import CallLine, Closure, Conversation, Entry, Hops, Ledger
 from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, WirePlace, where
 from workbench.rules._shared.shared_results import SharedResults, of_chain

@@ -10,14 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import field
 from operator import itemgetter
 
 from workbench import regex
 from workbench.contracts import FaultId, FaultOrigin, Finding, Severity
 from workbench.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass, replace
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._shared.context import RuleContext

@@ -8,12 +8,11 @@ from the bytes and marked as estimated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 
 from workbench import limits
 from workbench.contracts import Contract
 from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules.avoidable_cost import overhead
 from workbench.rules.inspection import Inspector

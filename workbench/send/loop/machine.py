@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ from workbench.contracts import Contract, choose
 from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import DecodedExchange
 from workbench.send.loop.next_request import (

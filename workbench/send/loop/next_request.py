@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from workbench import protocols, regex
@@ -25,6 +24,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Adapter, DecodedExchange
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats

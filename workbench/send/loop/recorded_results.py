@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, KnownMessages
 from workbench.provenance import scalars
 from workbench.send.loop.steps import BUILT_IN, CallResult

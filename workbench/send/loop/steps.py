@@ -8,12 +8,11 @@ Adaptation of a loop to the limits of a model, as a value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.ir import NOTHING, JsonValue, Part, Text, ToolCallIR, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import DecodedExchange
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target

@@ -11,14 +11,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench import limits, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.provenance import escape
 from workbench.toolcalls.arguments._plain_schema import is_plainly_valid
 from workbench.wire import JsonIndex, loads

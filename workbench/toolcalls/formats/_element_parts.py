@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from functools import cache
 from typing import Final
 
 from workbench import regex
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.formats._tags import Tag, Tags
 from workbench.toolcalls.formats._whole import WholeForm

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from typing import ClassVar, Final
 
 from workbench import regex
 from workbench.ir import JsonValue, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.toolcalls.call_problems import (
     DOUBLED_END,
     DOUBLED_OPEN,

@@ -8,11 +8,10 @@ while the text arrives, ``StringWatch`` and ``calls_behind`` afterwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
 from workbench.toolcalls.formats._tags import Tag

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from typing import Any, ClassVar, Final, Protocol
 
 from workbench.ir import ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.toolcalls.formats import Prose, ProseOrCall, TextCall
 from workbench.toolcalls.formats._markdown import MarkdownCode
 from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags

@@ -8,13 +8,12 @@ far as they say a recipient (harmony#38, #97, #114; ggml-org/llama.cpp#27720).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import UNCLOSED
 from workbench.toolcalls.formats import Prose, TextCall, TextParser

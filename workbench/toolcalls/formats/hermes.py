@@ -10,11 +10,10 @@ Facts: templates of Qwen3-0.6B and Hermes-3; sglang 0.5.23 ``hermes_detector``, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.toolcalls.call_problems import DOUBLED_END, DOUBLED_OPEN, MORE_CALLS, TRAILING, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence, whole_object

@@ -10,12 +10,11 @@ Facts: MoonshotAI/Kimi-K2 ``docs/tool_call_guidance.md``; template of Kimi-K2-Th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import ClassVar
 
 from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.toolcalls.call_problems import (
     DOUBLED_OPEN,
     MISSPELLED,

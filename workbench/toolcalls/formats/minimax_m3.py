@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.toolcalls.call_problems import OTHER_END
 from workbench.toolcalls.formats._element_parts import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, OpenParameter
 from workbench.toolcalls.formats._elements import NAME, NAMED, ElementGrammar, ElementState

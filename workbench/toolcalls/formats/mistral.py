@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.toolcalls.call_problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import from_text, plain_name

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 
 from workbench import limits
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.provenance import escape
 from workbench.toolcalls.schemas import fits as _fits
 from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable

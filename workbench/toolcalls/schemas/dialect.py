@@ -7,10 +7,9 @@ mode. A missing term refuses nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass, field_names
+from workbench.lazy_dataclass import dataclass, field, field_names
 
 __all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "DialectFact", "dialects"]
 

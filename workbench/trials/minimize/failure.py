@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 
@@ -12,7 +11,7 @@ from workbench.contracts import Finding, Judgement, Template, Verdict, plain_tex
 from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import DecodedExchange
 from workbench.rules import CheckedVariant, Inspector
 from workbench.wire import HttpRequest, State, loads

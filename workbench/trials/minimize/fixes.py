@@ -11,7 +11,6 @@ The changes that make of one JSON value another one: elements of lists are align
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -20,7 +19,7 @@ from workbench.edits import repair_edits
 from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules import judge

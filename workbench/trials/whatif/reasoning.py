@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from workbench.edits import element_pointer, list_position
 from workbench.edits.variants import NO_REASONING, RequestVariant, VariedRequest, drop_reasoning
 from workbench.ir import Message, NodeRef, Part, Reasoning
+from workbench.lazy_dataclass import replace
 from workbench.wire import Change, Insert, Move, Remove, Replace
 
 UNREADABLE = "the reasoning of this request has no readable text"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.tui.models.rows import layout_rows
 from workbench.tui.models.send import corrected_words
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size, wrap

@@ -6,7 +6,6 @@ It is created in the inspector's thread; a screen reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from workbench.contracts import Verdict, refusal_of
 from workbench.diff import Difference, ItemChangeKind, compare
 from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, say_place, text_of
 from workbench.errors import LocalProtocolError, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.send import MatrixRow
 from workbench.tui.models.diff import Places

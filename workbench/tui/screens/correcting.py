@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
+from workbench.lazy_dataclass import replace
 from workbench.probes.profiles import ProfileChoice
 from workbench.tui import keys
 from workbench.tui.models import send

@@ -5,7 +5,6 @@ A few lines of pasted text.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, work
@@ -18,6 +17,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 from textual.worker import get_current_worker
 
+from workbench.lazy_dataclass import replace
 from workbench.safetext import visible
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -14,6 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.errors import FaultyRequest, LocalProtocolError, UsageError, WorkbenchError
+from workbench.lazy_dataclass import replace
 from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import dataclass, field
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import CONTINUES, RowTable, StyledSpans
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, byte_range, event_range

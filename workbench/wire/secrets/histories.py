@@ -9,10 +9,9 @@ border between known and new, the whole text is searched: so the result is alway
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import field
 from typing import Final
 
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.wire.predecessors import Predecessors, Repetition
 from workbench.wire.secrets.search import Secret, has_known, join_overlapping, search

@@ -7,12 +7,11 @@ of a growing text may be the start of a secret: it waits until that is decided.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import accumulate
 from typing import Final
 
 from workbench import regex
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.escapes import decode_escapes
 from workbench.wire.secrets.named_values import open_web_key

@@ -7,12 +7,11 @@ verifies files; ``writer`` appends to a recording; damage is listed and the rest
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.fronts import lazy
 from workbench.ir import NOTHING
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field
 from workbench.wire.exchange import Exchange, Summary, summarize
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from workbench.config import resources
@@ -19,6 +18,7 @@ from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.as_pytest._cases import ExportCase, case_of
 from workbench.formats.exporters.as_pytest._proof import prove
 from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TOOLS, TRANSCRIPT, module
+from workbench.lazy_dataclass import replace
 from workbench.protocols.mcp import ASKED_BY, as_tool_request
 from workbench.wire import TOOL_HOP, Exchange, ExchangeKind
 from workbench.wire.session import text

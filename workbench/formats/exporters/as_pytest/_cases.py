@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from workbench import replay
@@ -13,7 +12,7 @@ from workbench.errors import FaultyRequest, LocalProtocolError, WireError
 from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.as_pytest._pairs import RequestPair, pairs_of
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.protocols.common import read_error
 from workbench.replay import Turn

@@ -6,7 +6,6 @@ Plants one contract violation in a correct request, for tests without a broken f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from workbench.edits import text_of, with_body
 from workbench.edits.planted_faults import FAULTS, MOST_WAYS, HealthyRequest
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportSelection
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest, HttpResponse, writer_like

@@ -8,10 +8,10 @@ It may import what ``recorder`` may.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from urllib.parse import quote
 
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.audit.case import AuditCase
 from workbench.recorder.audit.cases import (

@@ -7,9 +7,9 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
+from workbench.lazy_dataclass import replace
 from workbench.recorder.audit.case import AuditCase, CaseResponse, Pairs, ResponseEnd, ResponseFraming, Theme
 from workbench.recorder.audit.cases._speech import Speech
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import replace
 from workbench.safetext import from_bytes, visible
 from workbench.send.loop import AnswerCall, CallResult, EndReason, LoopEnd, Say, Send
 from workbench.tui.models import continuing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
@@ -12,6 +11,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.chain import Ledger
+from workbench.lazy_dataclass import replace
 from workbench.send import Target
 from workbench.send.loop import LoopEnd
 from workbench.tui import keys

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import replace
 from workbench.safetext import visible
 from workbench.send import Target
 from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits, LoopEnd, RecordedResults, Send

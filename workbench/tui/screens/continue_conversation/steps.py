@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.lazy_dataclass import replace
 from workbench.send.loop import (
     AS_IT_COMES,
     DEFAULT_LIMITS,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.probes import Ask, Probe, ProbeRun, Sample, Subject, as_evidence
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.tui.models import findings as walk
 from workbench.tui.selection import SessionSpot
 from workbench.tui.widgets.lineview import LineView

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import replace
 from workbench.safetext import cells, clip_start, visible
 from workbench.tui.screens.session.navigation import Goal
 from workbench.tui.service import JobAnswer
