@@ -75,6 +75,30 @@ class Bar(LinePainter):
         return paint.strip(whole_facts(rows[y] if y < len(rows) else (), width), width, self.style)
 
 
+class Headline(Bar):
+    """The header of a screen.
+
+    In a window that is not tall the title and the state take one row each, without their last facts if not all fit:
+    rows are for the panes. An error, and where a request would go that leaves this machine, are always whole.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="headline")
+
+    def _rows(self, width: int) -> Sequence[Line]:
+        if self.screen.size.height >= tabs.TALL or not self.styles.is_auto_height:
+            return super()._rows(width)
+        state, more = self._lines[:2], self._lines[2:]
+        lines = [row for each in state for row in (_hang(each, width) if _is_urgent(each) else [each])]
+        return [*lines, *(row for each in more for row in _hang(each, width))]
+
+
+def _is_urgent(of: Line) -> bool:
+    """True if a line begins with an error, or ends with a warning."""
+    ends = [span.style for span in of if span.text.strip()]
+    return bool(ends) and ("error" in ends[0] or "warning strong" in ends[-1])
+
+
 def _hang(of: Line, width: int) -> Sequence[Line]:
     """A line in rows, the further ones a column to the right."""
     if not is_longer(of, width):

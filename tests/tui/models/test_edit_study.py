@@ -79,12 +79,12 @@ def test_a_signature_that_an_edit_unbinds_is_said() -> None:
 
 @pytest.mark.parametrize(("width", "is_promised"), [(60, False), (120, True)])
 def test_the_headline_says_that_it_is_an_edit_and_where_one_stands(width: int, is_promised: bool) -> None:
-    lines = [plain(each) for each in edit.headline(2, ROOT, None, Span("said"), width)]
+    lines = [plain(each) for each in edit.headline(2, ROOT, None, Span("said"), (width, 40))]
     assert lines[0].startswith(" Edit of request 2") and "as recorded" in lines[0]
     assert (edit.PROMISE in lines[0]) == is_promised
     assert lines[1:] == [" checking …", "said"]
     made = replace(ROOT, parent="x", title="text of message 1 changed", name="mine")
-    assert "branch · mine · text of message 1 changed" in plain(edit.headline(2, made, None, Span("said"), width)[0])
+    assert "branch · mine · text of message 1 changed" in plain(edit.headline(2, made, None, Span("said"), (width, 40))[0])
 
 
 def test_the_deepest_row_holds_a_pointer_and_parameters_are_folded() -> None:

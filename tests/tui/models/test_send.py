@@ -28,7 +28,7 @@ def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> Prepared
     ("target", "words"), [(LIVE, "LIVE api.example.com · key $EXAMPLE_KEY"), (SIMULATED, "simulated")]
 )
 def test_the_promise_is_always_there(target: Target, words: str, width: int) -> None:
-    lines = send.headline("Send request 3 · an edit with a long title", (), target, width, is_set=True)
+    lines = send.headline("Send request 3 · an edit with a long title", (), target, (width, 40), is_set=True)
     assert words in plain(lines[0])
     assert TOOLS in plain(lines[0]) or width <= 80
     assert cells(plain(lines[0])) <= 2 * width

@@ -58,4 +58,4 @@ def test_why_a_variant_cannot_be_tried_stands_in_its_row() -> None:
 def test_the_summary_counts_what_was_sent_apart_from_what_cannot_be() -> None:
     known = [outcome(Verdict.ACCEPTS), outcome(Verdict.REFUSES, 400), outcome(Verdict.UNKNOWN, 0)]
     told = plain(whatif.summary(5, known))
-    assert told.startswith("2 requests sent") and "1 cannot be sent" in told and "2 remaining" in told
+    assert told.startswith("2 sent") and "1 cannot be sent" in told and "2 remaining" in told

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import align, common, compare
 from workbench.diff.damage import DamageKind, damage_words
-from workbench.safetext import clip, from_bytes
+from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models import send_answer
 from workbench.tui.models.diff import RangeRows, one_below_the_other, range_rows
 from workbench.tui.models.rows import LaidOut
@@ -407,7 +407,7 @@ def sides_title(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedE
     if width < 2 * LEAST_COLUMN:
         return line(" ", Span(f"- {left}", "error"), Span(f"   + {right}", "ok"))
     room = _column_width(width)
-    titles = [clip(f"{name}{_sizes(one)}", room) for name, one in zip((left, right), decoded, strict=True)]
+    titles = [_with_sizes(name, one, room) for name, one in zip((left, right), decoded, strict=True)]
     return line(Span(titles[0], "", room + MARGIN), Span(" │ ", "muted"), Span(titles[1]))
 
 
@@ -418,10 +418,13 @@ def _head(name: str, index: int | None) -> str:
     return name if number in name else f"{name}, {number}"
 
 
-def _sizes(decoded: DecodedExchange | None) -> str:
+def _with_sizes(name: str, decoded: DecodedExchange | None, room: int) -> str:
+    """A name with the sizes of both bodies, or of the request, if they fit; a name that is too long is cut."""
     if decoded is None:
-        return ""
-    return f" · request {size(len(decoded.request_text))}, response {size(len(decoded.response_text))}"
+        return clip(name, room)
+    request, response = size(len(decoded.request_text)), size(len(decoded.response_text))
+    forms = (f"{name} · request {request}, response {response}", f"{name} · request {request}")
+    return next((form for form in forms if cells(form) <= room), clip(name, room))
 
 
 MARGIN = 2

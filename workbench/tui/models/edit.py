@@ -9,7 +9,7 @@ from workbench.edits import Element, ElementAction, ElementKind
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models.headline import title_with_promise
 from workbench.tui.models.matrix import said_of
-from workbench.tui.models.tabs import Panes
+from workbench.tui.models.tabs import TALL, Panes
 from workbench.tui.models.tools import DialectRow
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
@@ -146,16 +146,22 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: BranchNode, study: EditStudy | None, notice: Span, width: int) -> list[Line]:
+def headline(
+    number: int, node: BranchNode, study: EditStudy | None, notice: Span, window: tuple[int, int]
+) -> list[Line]:
     """Header of the edit screen: request and branch, contract and verdict, and a notice if there is one.
 
     Args:
         number: number of the exchange, from one.
-        said: the notice.
+        notice: text shown below the others; an empty one is left out.
+        window: columns and rows of the window; in a low one the title takes one row.
     """
+    width, height = window
     named = f"{clip(node.name, 30)} · " if node.name else ""
     what = f"branch · {named}{node.title}" if node.parent is not None else "as recorded · an edit creates a branch"
-    first = title_with_promise(f"Edit of request {number}  {what}", (PROMISE, ""), "ok", width)
+    first = title_with_promise(
+        f"Edit of request {number}  {what}", (PROMISE, ""), "ok", width, 2 if height >= TALL else 1
+    )
     return [first, verdict_line(study), *([line(notice)] if notice.text else [])]
 
 

@@ -19,6 +19,7 @@ from workbench.views import (
     byte_range,
     count,
     event_range,
+    hang,
     line,
     link_addresses,
     origin_words,
@@ -240,12 +241,17 @@ def finding_title(finding: Finding) -> list[Line]:
     ]
 
 
-def title(repair_offer: RepairOffer, number: int, of: int) -> list[Line]:
-    """Number of a repair, its effect, and how it was verified."""
+def title(repair_offer: RepairOffer, number: int, of: int, rule: str = "") -> list[Line]:
+    """Number of a repair, its effect, and how it was verified; with the rule of the finding if that is not above."""
     found = repair_offer.difference
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
+    which = f" Repair {number + 1} of {of} ·{f' {rule} ·' if rule else ''}"
     return [
-        line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(repair_offer), Span(lengths, "muted")),
+        line(
+            Span(which, "strong"),
+            *effect(repair_offer),
+            Span(lengths, "muted"),
+        ),
         line(Span(f" {_check(repair_offer)}", "muted")),
     ]
 
@@ -279,18 +285,17 @@ MOST_OFFERS = 6
 
 
 def offer_lines(repair_offers: Sequence[RepairOffer], current: int, width: int) -> list[Line]:
-    """The repairs of a finding, one a line, the shown one marked."""
+    """The repairs of a finding, one a line, the shown one marked and whole."""
     first = max(0, min(current - MOST_OFFERS // 2, len(repair_offers) - MOST_OFFERS))
     lines = []
     for number, each in enumerate(repair_offers[first : first + MOST_OFFERS], first):
         is_shown = number == current
-        sign = effect(each)[0]
-        lines.append(
-            line(
-                Span(" ▸" if is_shown else "  ", "accent"),
-                Span(f"{number + 1} ", "accent"),
-                Span(sign.text[1:2], sign.style),
-                Span(f" {clip(visible(each.repair.title), max(8, width - 8))}", "strong" if is_shown else ""),
-            )
+        sign, name = effect(each)[0], visible(each.repair.title)
+        of = line(
+            Span(" ▸" if is_shown else "  ", "accent"),
+            Span(f"{number + 1} ", "accent"),
+            Span(sign.text[1:2], sign.style, 2),
+            Span(name if is_shown else clip(name, max(8, width - 8)), "strong" if is_shown else ""),
         )
+        lines += hang(of, width - 1, most=2) if is_shown else [of]
     return lines

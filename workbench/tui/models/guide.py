@@ -48,6 +48,16 @@ _SELECTION = ("selected", "related", "cursor")
 
 GUIDES: Mapping[str, Guide] = {
     **{row.id: Guide(row.title, row.about, row.signs) for row in PANES},
+    **dict.fromkeys(
+        ("PastedText", "MatchesPane"),
+        Guide(
+            "Error text",
+            "Paste what a provider answered, or a part of it: the rules that know the text are listed below, the most "
+            "likely first, each with what to look for in the request. Enter opens the page of a rule: why it matters, "
+            "usual causes, and what to do. Nothing is sent anywhere.",
+            ("cursor",),
+        ),
+    ),
     "story": Guide(
         "Story",
         "The conversations of the session from top to bottom. What a request repeats is left out; a tool result is "

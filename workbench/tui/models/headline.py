@@ -79,16 +79,16 @@ def fitting(promises: Sequence[str], room: int) -> str:
     return next((words for words in promises if cells(words) + 1 <= room), promises[-1])
 
 
-def title_with_promise(title: str, promises: Sequence[str], style: str, width: int) -> Line:
+def title_with_promise(title: str, promises: Sequence[str], style: str, width: int, rows: int = 2) -> Line:
     """Title with a promise at the right edge, in the longest form that fits beside it.
 
-    Where none fits, one follows the title, within two rows.
+    Where none fits, one follows the title, within ``rows`` rows.
     """
     named = Span(f" {title}", "strong")
     promise = fitting(promises, width - cells(named.text) - _APART)
     if cells(named.text) + (_APART + cells(promise) + 1 if promise else 0) <= width:
         return line(named, Span(f"{promise} ", style, cells(named.text) - width))
-    room = 2 * width - _WRAPPED - _APART
+    room = rows * width - (_WRAPPED if rows > 1 else 1) - _APART
     promise = clip(fitting(promises, room - cells(title)), room - _LEAST_TITLE)
     return line(Span(f" {clip(title, room - cells(promise))}", "strong"), Span(f"  {promise}", style))
 

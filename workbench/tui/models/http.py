@@ -28,6 +28,9 @@ LABEL: Final = 29
 
 WIDE: Final = 80
 
+SESSION: Final = "session"
+"""Title of the group of facts about the session."""
+
 HUNG_ROWS: Final = 4
 """Rows beside its name that a value may take; a longer one is below it."""
 
@@ -63,16 +66,18 @@ class HttpRow(NamedTuple):
 
 
 class HttpContent(PaneContent):
-    """Rows in groups."""
+    """Rows in groups. The URL and what is known of the session are whole from the beginning: they are read first."""
 
     needs_selection = False
     hangs = True
-    open_at_first = frozenset({1})  # the URL: what the pane is opened for most often
 
     def __init__(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view
         exchange = exchange_view.decoded.exchange
         self.rows = tuple(_rows(exchange_view))
+        about = len(exchange_view.detail.about)
+        first = next((n for n, row in enumerate(self.rows, 1) if row == HttpRow("", SESSION)), 0)
+        self.open_at_first = frozenset({1, *range(first, first + about)} if first else {1})
         self._longest = max((cells(row.label) + 1 for row in self.rows), default=0)
         status = exchange.response.status if exchange.response else 0
         self.facts = (str(status or ""), duration(exchange.duration))
@@ -126,7 +131,7 @@ def _rows(exchange_view: ExchangeView) -> Iterator[HttpRow]:
     exchange = exchange_view.decoded.exchange
     for title, rows in (
         ("exchange", _exchange(exchange)),
-        ("session", _session(exchange_view)),
+        (SESSION, _session(exchange_view)),
         ("changed by a translation or a correction", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),

@@ -120,12 +120,14 @@ def facts(search_progress: SearchProgress | None, why: str, *, is_stopped: bool)
 
 
 def failure(search_progress: SearchProgress | None) -> Line:
-    """Line of the failure that is preserved."""
+    """Line of the failure that is preserved: verdict and status, the rule, then the provider's words."""
     if search_progress is None or search_progress.result.failure is None:
         return line()
     reason = search_progress.result.failure
-    words = f" · {reason.readable_words}" if reason.words and reason.rule else ""
-    return line(Span(f" ✗ {visible(str(reason))}", "error"), Span(visible(words), "muted"))
+    verdict = f"{reason.verdict} {reason.status}" if reason.status else reason.verdict
+    facts = dict.fromkeys(fact for fact in (verdict, reason.rule, reason.type, reason.code) if fact)
+    words = f" · {reason.readable_words}" if reason.words else ""
+    return line(Span(f" ✗ {visible(' · '.join(facts))}", "error"), Span(visible(words), "muted"))
 
 
 def question(host: str, budget: int, key: str) -> str:

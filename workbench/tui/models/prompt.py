@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from workbench.errors import FilterError
     from workbench.filters import Suggestion
 
+CHOSEN = "▸ "
+"""Sign of the chosen suggestion."""
+
 LEFT = 2
 """Columns before the text typed: the sign of the prompt."""
 
@@ -24,17 +27,21 @@ def suggestion_lines(suggestions: Sequence[Suggestion], current: int, room: int)
     width = min(36, max((cells(s.text) for s in visible), default=0))
     lines = []
     for number, suggestion in enumerate(visible, first):
-        is_chosen = number == current
         lines.append(
             line(
-                Span("▸ " if is_chosen else "  ", "accent"),
-                Span(suggestion.text, "strong" if is_chosen else "", width + 2),
+                Span(CHOSEN if number == current else "  ", "accent"),
+                Span(suggestion.text, "strong" if number == current else "", width + 2),
                 Span(suggestion.says, "muted"),
             )
         )
     if len(suggestions) > len(visible):
         lines.append(line(Span(f"  {current + 1} of {len(suggestions)} ↓", "muted")))
     return lines
+
+
+def is_chosen(of: Line) -> bool:
+    """True for the line of the chosen suggestion, which is shown in full."""
+    return bool(of) and of[0].text == CHOSEN
 
 
 def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) -> list[Line]:

@@ -10,6 +10,7 @@ from workbench.safetext import cells, clip
 from workbench.send import NoteKind
 from workbench.tui.models.headline import TOOLS, title_with_promise
 from workbench.tui.models.matrix import SEVERITIES
+from workbench.tui.models.tabs import TALL
 from workbench.tui.models.tools import open_head
 from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, hang, line, plain, size, wrap
 
@@ -77,10 +78,21 @@ def request_name(node: BranchNode) -> str:
     return f" · {clip(node.name or ('as sent' if node.is_sent else node.title), MOST_NAME)}"
 
 
-def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
-    """Title with destination and promise, then facts."""
-    style = "ok" if target.is_simulator else "warning strong"
-    return [title_with_promise(title, promises(target, is_set=is_set), style, width), (Span(" "), *facts)]
+def headline(title: str, facts: Line, target: Target, window: tuple[int, int], *, is_set: bool) -> list[Line]:
+    """Title with destination and promise, then facts.
+
+    In a low window the title takes one row unless requests leave this machine; a title that names a simulator by its
+    ``sim:`` may do without a promise there.
+
+    Args:
+        window: columns and rows of the window.
+    """
+    width, height = window
+    forms, style = promises(target, is_set=is_set), "ok" if target.is_simulator else "warning strong"
+    is_low = target.is_simulator and height < TALL
+    if is_low and target.name in title:
+        forms = (*forms, "")
+    return [title_with_promise(title, forms, style, width, 1 if is_low else 2), (Span(" "), *facts)]
 
 
 def summary(prepared: PreparedRequest) -> Line:

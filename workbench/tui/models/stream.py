@@ -136,7 +136,7 @@ class StreamTable:
             lines += wrap(f"≠ different message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
         lines += self._raw(number, width)
         if len(lines) > most:
-            lines = [*lines[: most - 1], line(Span(f"    … {len(lines) - most + 1} more lines: z", "muted"))]
+            lines = [*lines[: most - 1], line(Span(f"    … {len(lines) - most + 1} more lines · z: zoom", "muted"))]
         return lines
 
     def _raw(self, number: int, width: int) -> list[Line]:

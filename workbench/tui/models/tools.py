@@ -137,12 +137,15 @@ def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> L
     sign, style = SCHEMA_SIGNS[judged_schema.verdict]
     reason = _reason(judged_schema)
     is_roomy = width >= ROOMY
+    name = Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20)
+    if width < ROOMY and cells(reason) > width - 23:
+        return line(Span(f"{sign} ", style), name._replace(width=0))  # the details say it, not cut
     return line(
         Span(f"{sign} ", style),
-        Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20),
+        name if is_roomy or reason or is_here else name._replace(width=0),
         " ",
         *([Span(f"{BRIEF_VERDICTS.get(judged_schema.verdict, judged_schema.verdict)} ", style, 9)] if is_roomy else []),
-        Span("this request's contract" if is_here and not reason else "", "accent"),
+        Span(("this request's contract" if is_roomy else "own contract") if is_here and not reason else "", "accent"),
         Span(reason, "muted"),
     )
 
@@ -164,10 +167,15 @@ class DialectRows:
         self.listed = self.hidden = 0
         self._is_open = False
 
-    def arrange(self, judged_schemas: Sequence[JudgedSchema], provider: str | None = None) -> None:
-        """Set the dialects of a tool; those of the ``provider`` come first, and keep their rows."""
+    def arrange(self, judged_schemas: Sequence[JudgedSchema], provider: str | None = None, room: int = 0) -> None:
+        """Set the dialects of a tool; those of the ``provider`` come first, and keep their rows.
+
+        Args:
+            room: rows in which all dialects are listed if they fit.
+        """
         accepting = sum(one.verdict == "accepted" and not is_own(one, provider) for one in judged_schemas)
-        self.hidden = 0 if self._is_open or accepting <= FEW else accepting
+        is_listed = self._is_open or accepting <= FEW or len(judged_schemas) <= room
+        self.hidden = 0 if is_listed else accepting
         self.listed = len(judged_schemas) - self.hidden
 
     def open(self) -> None:

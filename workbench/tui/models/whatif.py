@@ -10,20 +10,23 @@ from workbench.safetext import clip
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
 from workbench.tui.models.verdict_order import fold_line
-from workbench.views import BLANK, REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
+from workbench.views import BLANK, REQUEST_SIGNS, Line, Span, count, duration, is_longer, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
-NAME, NARROW_NAME, TITLE = 27, 19, 40
-"""Columns of a variant's name or of its title, and in a narrow list; those of its title in a wide one."""
+NAME, TITLE = 27, 40
+"""Columns of a variant's name or of its title; those of its title in a wide list."""
 
 LEAST_TITLED = 140
 """Columns of a list that shows both, the title of a variant and its name."""
 
 LEAST_CELL, MOST_CELL = 18, 60
 """Columns of an outcome, at least and at most."""
+
+BRIEF_CELL = 7
+"""Columns of an outcome in a narrow list, in front of the variant: its sign and the status."""
 
 MOST_ROWS = 400
 """Rows of a response's bytes."""
@@ -37,12 +40,14 @@ class VariantRows:
 
     Attributes:
         listed: numbers of the variants that have a row.
-        hidden: numbers of the others.
+        hidden: numbers of the others; none where each variant may have a row.
     """
 
     def __init__(self) -> None:
         self.listed: list[int] = []
         self.hidden: list[int] = []
+        self._order: list[int] = []
+        self._sendable = self._room = 0
         self._is_unfolded = False
 
     def sort(
@@ -52,15 +57,24 @@ class VariantRows:
         known = [[outcomes.get((n, target)) for target in range(targets)] for n in range(len(variants))]
         is_refused = [bool(row) and all(one and one.exchange is None for one in row) for row in known]
         sendable = [variant.request is not None and not is_refused[n] for n, variant in enumerate(variants)]
-        self.listed = [n for n, can_be_sent in enumerate(sendable) if can_be_sent]
-        self.hidden = [n for n, can_be_sent in enumerate(sendable) if not can_be_sent]
-        if self._is_unfolded:
-            self.unfold()
+        self._order = sorted(range(len(variants)), key=lambda n: not sendable[n])
+        self._sendable = sum(sendable)
+        self._arrange()
+
+    def fit(self, room: int) -> None:
+        """Give each variant a row if there are ``room`` rows or the person asked for it."""
+        self._room = room
+        self._arrange()
 
     def unfold(self) -> None:
         """Give each variant a row."""
         self._is_unfolded = True
-        self.listed, self.hidden = self.listed + self.hidden, []
+        self._arrange()
+
+    def _arrange(self) -> None:
+        are_listed = self._is_unfolded or len(self._order) <= self._room
+        rows = len(self._order) if are_listed else self._sendable
+        self.listed, self.hidden = self._order[:rows], self._order[rows:]
 
     def count(self) -> int:
         """Number of rows."""
@@ -75,12 +89,12 @@ def name_width(width: int) -> int:
     """Columns of a variant's title and name; a list that is not wide shows the title only."""
     if width >= LEAST_TITLED:
         return NAME + TITLE
-    return max(NAME, min(TITLE, width * 2 // 5)) if width >= ROOMY else NARROW_NAME
+    return max(NAME, min(TITLE, width * 2 // 5))
 
 
 def room(width: int) -> int:
-    """Number of targets that fit side by side."""
-    return max(1, (width - name_width(width) - MORE) // LEAST_CELL)
+    """Number of targets that fit side by side; in a narrow list the chosen one is shown alone."""
+    return 1 if width < ROOMY else max(1, (width - name_width(width) - MORE) // LEAST_CELL)
 
 
 def visible_targets(targets: int, current: int, width: int) -> range:
@@ -98,24 +112,38 @@ def cell_width(width: int, visible: range) -> int:
 def columns(targets: Sequence[Target], current: int, width: int) -> Line:
     """The names of the targets."""
     visible = visible_targets(len(targets), current, width)
+    more = len(targets) - len(visible)
+    others = Span(f"+{more}" if more else "", "accent")
+    if width < ROOMY and targets:
+        return line(Span("  at ", "muted"), Span(f"▸{targets[current].name}", "tab"), "  ", others)
     each = cell_width(width, visible)
     spans = [Span("  variant", "muted", name_width(width) + 2)]
     for n in visible:
         name = f"{'▸' if n == current else ' '}{targets[n].name}"
         spans += [Span(name, "tab" if n == current else "strong", each - 1), Span(" ")]
-    more = len(targets) - len(visible)
-    return (*spans, Span(f"+{more}" if more else "", "accent"))
+    return (*spans, others)
 
 
 def row(
     variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], current: int | None, visible: range, width: int
 ) -> Line:
-    """A variant with its outcome at each target; True for an outcome that is still awaited."""
+    """A variant with its outcome at each target; True for an outcome that is still awaited.
+
+    In a narrow list the outcome comes first, by its sign and status, so that the variant is not cut.
+    """
     style = "strong" if variant.request else "muted"
+    if width < ROOMY:
+        sign, words, shade = _brief(outcomes[visible[0]]) if variant.request and visible else ("·", "", "muted")
+        text = f"{variant.title}{f': {variant.why_not}' if variant.why_not else ''}"
+        return line(Span(f"{sign} {words}", shade, BRIEF_CELL), Span(text, style))
     spans = [*_name(variant, style, width), Span(" ")]
     each = cell_width(width, visible)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
+    known = {cell(outcome) for outcome in outcomes}
+    if len(known) == 1 and len(outcomes) > 1 and all(not isinstance(o, bool) and o.exchange is None for o in outcomes):
+        ((sign, words, shade),) = known
+        return (*spans, Span(f"{sign} {words}", shade))
     for n in visible:
         sign, words, shade = cell(outcomes[n])
         mark = " lit" if n == current else ""
@@ -165,6 +193,14 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     return sign, " ".join(f for f in (str(outcome.status or ""), text) if f), style
 
 
+def _brief(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
+    """Sign, status and style of an outcome."""
+    if isinstance(outcome, bool) or outcome.exchange is None:
+        return ("…" if outcome is True else " " if outcome is False else "·"), "", "muted"
+    sign, style = REQUEST_SIGNS[outcome.verdict.value]
+    return sign, str(outcome.status or ""), style
+
+
 def _first_clause(text: str) -> str:
     """The first clause of a text; of a note in brackets without its bracket."""
     clause, rest, _ = text.partition("; ")
@@ -173,7 +209,8 @@ def _first_clause(text: str) -> str:
 
 def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
     """Details of one variant at one target, without the words of a response: that is shown beside them."""
-    lines = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
+    title = line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))
+    lines = wrap(variant.title, width, "strong", indent=2) if is_longer(title, width) else [title]
     if variant.request is None:
         return lines + labelled_lines("why not", variant.why_not, width, "muted")
     if isinstance(outcome, bool):
@@ -217,7 +254,7 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
     sent = tally.total()
     unasked = len(known) - sent
     waiting = asked - len(known)
-    spans = [Span(f"{count(sent, 'request')} sent", "strong")]
+    spans = [Span(f"{sent:,} sent", "strong")]
     for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:
             word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict

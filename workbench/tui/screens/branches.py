@@ -14,7 +14,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
@@ -87,7 +87,7 @@ class BranchesScreen(Screen[bool]):
         self.compared = NodeComparison(self)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="branches"):
             yield ListPane(id="tree")
             with Container(id="branch-changes"):

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import byte_search
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.screens.worklist import ListPane
@@ -55,7 +55,7 @@ class ByteSearchScreen(Screen["SessionSpot | None"]):
         self.is_stopped = False
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield ListPane(id="found")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")

@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import conversion
 from workbench.tui.models.branches import title_with_branch
@@ -132,7 +132,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         self.target = next((name for name in self.targets if name != source), self.targets[0])
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="bodies"):
             yield BodyPane(id="before")
             yield BodyPane(id="after")

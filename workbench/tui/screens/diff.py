@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import diff
 from workbench.tui.models.branches import title_with_branch
@@ -145,7 +145,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self.places: Places | None = None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="sides"):
             yield ChangesPane(id="changes")
             yield HunksPane(id="hunks")

@@ -19,6 +19,7 @@ from textual.worker import get_current_worker
 
 from workbench.lazy_dataclass import replace
 from workbench.safetext import visible
+from workbench.tui import keys
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches
 from workbench.tui.service import in_words
@@ -51,7 +52,7 @@ PASTE = "paste the error text here"
 class MatchesPane(LineView):
     """Rules that match an error text, each with what to look for."""
 
-    is_accordion = hangs = True
+    is_accordion = hangs = flows = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +90,7 @@ class ErrorTextScreen(ModalScreen[None]):
     """Explains an error text while the person types. Nothing is sent anywhere."""
 
     CSS_PATH = "error_text.tcss"
-    BINDINGS: ClassVar = [("escape", "dismiss(None)", "close")]
+    BINDINGS: ClassVar = [("escape", "dismiss(None)", "close"), *keys.bindings((keys.table()["global.help"],))]
     asked = getters.query_one(PastedText)
     pane = getters.query_one(MatchesPane)
 
@@ -116,9 +117,14 @@ class ErrorTextScreen(ModalScreen[None]):
         ways = (
             (("tab", "go to the rules"),)
             if self.asked.has_focus
-            else (("enter", "open the rule page"), ("tab", "back"))
+            else (("enter", "open the rule page"), ("tab", "the text"))
         )
-        self.query_one(Ways).name_ways(*ways, ("esc", "back"))
+        help_key = "f1" if self.asked.has_focus else "global.help"  # a question mark is typed into the text
+        self.query_one(Ways).name_ways(*ways, ("esc", "back"), (help_key, "help"))
+
+    async def action_help(self) -> None:
+        """Explain the dialog, which the keys of the app do not reach."""
+        await self.app.run_action("help")
 
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
         self.pane.is_answered = False

@@ -18,7 +18,7 @@ from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import ExportScope, FormRow
@@ -162,7 +162,7 @@ class ExportScreen(Screen[None]):
         self.branch: tuple[Session, tuple[BranchNode, ...]] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="export"):
             yield FormsPane(self.rows, id="forms")
             yield ListPane(id="result")

@@ -11,19 +11,23 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from workbench.safetext import SHOWABLE, cells, clip, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models.tabs import ROOMY
-from workbench.tui.widgets.lineview import LineView
+from workbench.tui.widgets.lineview import LineView, rows_within
 from workbench.views import Line, Span, line, plain, wrap
 
 Result = TypeVar("Result")
 
 MOST_NAME = 26
 """Columns for the names of suggestions."""
+
+MOST_HEIGHT, MOST_ROWS = 90, 20
+"""Percent of the window's height that a dialog takes, and rows of its suggestions, at most; as in the style sheet."""
 
 TAB_WORDS = ("complete", "complete, or next field")
 """What tab does in a dialog of one line, and of several."""
@@ -83,6 +87,7 @@ class SuggestionPane(LineView, can_focus=False):
     """Suggestions; the cursor is hidden until the person moves to one.
 
     It is as high as the most suggestions so far: the dialog has no empty rows, and does not shrink while one types.
+    Where the window has more rows than that, suggestions that are too long take several.
     """
 
     def __init__(self) -> None:
@@ -98,9 +103,22 @@ class SuggestionPane(LineView, can_focus=False):
         named = [each.shown for each in offer.suggestions if each.facts and isinstance(each.shown, str)]
         self._column = min(MOST_NAME, max((cells(name) for name in named), default=0)) + 2
         self._rows = max(self._rows, self.count() or 3 * bool(offer.why_not))
-        self.styles.height = self._rows
+        self._fit()
         self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def _fit(self) -> None:
+        """Take a row for each suggestion, and more for long ones if the dialog may have them."""
+        form = self.parent
+        assert isinstance(form, Widget)
+        taken = sum(part.size.height for part in form.children if part is not self) + form.gutter.height
+        spare = min(MOST_HEIGHT * self.screen.size.height // 100 - taken, MOST_ROWS) - self.count()
+        whole = rows_within(self, self.text_width, self.count(), spare) if spare > 0 else 0
+        self.styles.height = max(self._rows, whole)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit()
+        super().on_resize(event)
 
     def walk(self, step: int) -> None:
         """Move the cursor; the first move shows it."""
@@ -126,6 +144,8 @@ class SuggestionPane(LineView, can_focus=False):
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
 
     def signs(self, item: int, inside: int) -> Line:
+        if inside:
+            return line("  ")
         if self.is_walked:
             return line(Span(" ▸" if item == self.cursor else "  ", "accent"))
         is_default = self.offer.default and self.offer.suggestions[item].text == self.offer.default
@@ -289,14 +309,16 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
 
 class FieldInput(Input):
-    """The line of a field; an example that is too long is cut with a sign."""
+    """The line of a field; of an example that is too long the last form is left out."""
 
     def __init__(self, field: Field, value: str) -> None:
         super().__init__(value, field.example, restrict=SHOWABLE, id=field.id, select_on_focus=False)
         self._example = field.example
 
     def on_resize(self) -> None:
-        self.placeholder = clip(self._example, max(1, self.content_size.width))
+        room = max(1, self.content_size.width)
+        forms = self._example.rpartition(", ")
+        self.placeholder = self._example if cells(self._example) <= room else clip(forms[0] or self._example, room)
 
 
 class FieldTitle(Bar):

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import argument_steps
 from workbench.tui.models.argument_steps import LadderCall, LadderRung
 from workbench.tui.models.rowtable import Range
@@ -143,7 +143,7 @@ class LadderScreen(WorklistScreen):
         self._declared: ToolDef | str | None = "not shown yet"
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="sides"):
             with Container(id="choices"):
                 yield ListPane(id="calls")

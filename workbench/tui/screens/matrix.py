@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import matrix as lines
 from workbench.tui.models.matrix import VerdictRow
 from workbench.tui.models.tabs import TALL, TOO_SMALL
@@ -86,7 +86,7 @@ class MatrixScreen(WorklistScreen):
         self._open_body: bytes | None = None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="verdicts"):
             yield ListPane(id="contracts")
             yield DetailPane(id="details")

@@ -17,7 +17,7 @@ from workbench.rules import (
 )
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.bars import Bar, Headline, KeyBar, TabBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.host import host_of
 from workbench.tui.models import metrics
@@ -100,7 +100,7 @@ class MetricsScreen(Screen["int | None"]):
         self._scale = metrics.ChartScale()
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield TabBar(metrics.VIEWS, id="views")
         yield Bar(id="legend")
         yield Bar(id="columns")

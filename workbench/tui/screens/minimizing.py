@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from workbench.send import Target, origin
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import minimizing, send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
@@ -87,7 +87,7 @@ class MinimizeEnd(Message):
 class EditsPane(LineView):
     """Fixes of the request, the best first; the one under the cursor in full."""
 
-    is_accordion = True
+    is_accordion = hangs = True
     edits: tuple[MinimalFix, ...] = ()
     target = ""
     why = "fixes are searched for after the smallest request is found"
@@ -138,7 +138,7 @@ class MinimizingScreen(Screen[None]):
         self._open_bodies: dict[str, bytes] = {}
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="requests"):
             yield ListPane(id="left")
             yield BodyPane(id="smallest")
@@ -230,9 +230,9 @@ class MinimizingScreen(Screen[None]):
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         facts = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
-        title = f"Minimise request {self.node.index + 1} against {self.target.name}{send.request_name(self.node)}"
+        title = f"Minimise request {self.node.index + 1} → {self.target.name}{send.request_name(self.node)}"
         has_key = is_set(self.target.key_variable, os.environ)
-        lines = send.headline(title, facts, self.target, self.size.width, is_set=has_key)
+        lines = send.headline(title, facts, self.target, self.size, is_set=has_key)
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
 
     def _show(self) -> None:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
@@ -88,7 +88,7 @@ class PassagesScreen(WorklistScreen):
         self.wanted = wanted
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield ListPane(id="results")
         yield ListPane(id="facts")
         with Container(id="sides"):

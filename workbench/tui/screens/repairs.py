@@ -13,7 +13,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
@@ -54,7 +54,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
         self.places: Places | None = None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield Bar(id="offers")
         with Container(id="sides"):
             yield ChangesPane(id="mended")
@@ -88,7 +88,8 @@ class RepairsScreen(Screen["RepairOffer | None"]):
             return
         offer = self.offered[self.number]
         about = findings.finding_title(self.finding) if self.size.height >= TALL else []
-        self.query_one("#headline", Bar).show([*about, *findings.title(offer, self.number, len(self.offered))])
+        title = findings.title(offer, self.number, len(self.offered), "" if about else self.finding.rule)
+        self.query_one("#headline", Bar).show([*about, *title])
         listed = findings.offer_lines(self.offered, self.number, self.size.width)
         offers = self.query_one("#offers", Bar)
         offers.styles.height = len(listed)

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.send import Target, origin
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.send import PreflightNote
@@ -118,7 +118,7 @@ class SendScreen(Screen[bool]):
         return is_set(self.target.key_variable, os.environ)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="outgoing"):
             yield FactsPane(id="facts")
             yield BodyPane(id="going")
@@ -143,7 +143,7 @@ class SendScreen(Screen[bool]):
             else line(Span("making a preview …" if not self.facts.why else "", "muted"))
         )
         title = f"Send request {self.node.index + 1} → {self.target.name}{send.request_name(self.node)}"
-        lines = send.headline(title, summary, self.target, self.size.width, is_set=self.is_key_set)
+        lines = send.headline(title, summary, self.target, self.size, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 
     def _show_keys(self) -> None:

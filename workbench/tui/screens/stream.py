@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.widgets.lineview import LineView
@@ -164,7 +164,7 @@ class StreamScreen(Screen["int | None"]):
         self._is_reading = True
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="sides"):
             yield EventsPane(id="events")
             yield BuiltPane(id="built")

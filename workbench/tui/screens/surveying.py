@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import replace
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.host import host_of
 from workbench.tui.models import surveys
@@ -55,7 +55,7 @@ class SurveyScreen(Screen[None]):
         self.name_room, self._about = 0, ""
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield Bar(id="columns")
         yield ListPane(id="listing")
         yield TextPane(id="about")
@@ -67,6 +67,7 @@ class SurveyScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FAILURE, *keys.SURVEY])
+        self._say("")
         self.listing.focus()
         self.listing.show_none("reading the tables …")
         self._read()
@@ -126,7 +127,8 @@ class SurveyScreen(Screen[None]):
         found = self.found
         group = self.group or (found.groups[self.listing.cursor] if found and found.groups else None)
         has_room, weeks = self.has_class("-tall"), found.weeks if found else ()
-        self.query_one("#below", Bar).show(surveys.details(group, weeks, self.size.width, has_meaning=not has_room))
+        has_meaning = not has_room and self.group is None  # the rule's text below says it
+        self.query_one("#below", Bar).show(surveys.details(group, weeks, self.size.width, has_meaning=has_meaning))
         if group and group.rule != self._about:
             self._about = group.rule
             about = self.query_one("#about", TextPane)
@@ -177,7 +179,9 @@ class SurveyScreen(Screen[None]):
 
     def _say(self, words: str) -> None:
         if is_open(self):
-            self.query_one("#status", Bar).show([line(Span(f" {words}" if words else "", "error"))])
+            status = self.query_one("#status", Bar)
+            status.display = bool(words)
+            status.show([line(Span(f" {words}", "error"))])
 
     def action_group(self) -> None:
         """Group by the next column."""

@@ -204,8 +204,8 @@ def _simulator(label: str, protocol: str, basis: str) -> FormSuggestion:
     accepted = _protocols(label)
     is_converted = protocol and accepted and protocol not in accepted
     spoken_there = f"converted to {accepted[0]}" if is_converted else protocol or next(iter(accepted), "any protocol")
-    facts = f"simulator · {spoken_there}"
-    return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=f"{facts} · {basis}" if basis else facts)
+    facts = f"{spoken_there} · {basis}" if basis else spoken_there
+    return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=facts)
 
 
 @cache

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TALL, TOO_SMALL
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 TOO_LARGE = 256 * 1024
 """Bytes from which on a schema is not judged: eight dialects would take seconds."""
+
+LEAST_ELSE = 12
+"""Rows of the header, the footer, the borders and the schemas beside the lists, at least."""
 
 NO_TOOLS = "the request declares no tools"
 
@@ -140,7 +143,7 @@ class ToolsScreen(WorklistScreen):
         self._first_number: int | None = None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="lists"):
             with Container(id="choices"):
                 yield ListPane(id="tools")
@@ -196,7 +199,7 @@ class ToolsScreen(WorklistScreen):
             self.dialects.show_none(self.worklist.why_none("judging …"))
         else:
             judged = lens.judged
-            self.rows.arrange(judged, self.provider)
+            self.rows.arrange(judged, self.provider, self._room())
 
             def row(item: int) -> Line:
                 if self.rows.is_folded_at(item):
@@ -208,6 +211,15 @@ class ToolsScreen(WorklistScreen):
             self.dialects.show(self.rows.count(), row, lens.why)
             self._begin_at_trouble(judged)
         self._show_dialect()
+
+    def _room(self) -> int:
+        """Rows for the dialects beside the tools and the least of the schemas; 0 in a window that is not tall."""
+        least = self.declared.count() + LEAST_ELSE
+        return self.size.height - least if self.size.height >= TALL else 0
+
+    def on_resize(self) -> None:
+        if self.worklist.judgement:
+            self._show_tool()
 
     def _begin_at_trouble(self, judged: Sequence[JudgedSchema]) -> None:
         """Put the cursor on the first dialect that does not accept the tool, once for each tool."""

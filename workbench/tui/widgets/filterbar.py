@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 
 from workbench.safetext import HIDDEN
 from workbench.tui.bars import Bar
-from workbench.tui.models.prompt import error_lines, suggestion_lines
+from workbench.tui.models.prompt import error_lines, is_chosen, suggestion_lines
 from workbench.tui.widgets.prompt import Prompt
-from workbench.views import Span, line
+from workbench.views import Span, hang, line
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError
@@ -78,6 +78,7 @@ class FilterBar(Prompt):
 
     def _show(self) -> None:
         lines = suggestion_lines(self._found, self._current, 6 if self.screen.size.height >= 30 else 4)
+        lines = [row for each in lines for row in (hang(each, self.size.width) if is_chosen(each) else [each])]
         bar = self.query_one("#suggestions", Bar)
         bar.styles.height = len(lines)
         bar.display = bool(lines)

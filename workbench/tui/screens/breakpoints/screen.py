@@ -14,7 +14,7 @@ from workbench.recorder.breakpoints import TOOLS as OF_TOOLS
 from workbench.safetext import cells, clip, visible
 from workbench.tui import keys, pause_listener
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import pauses
 from workbench.tui.models.headline import TOOLS, fitting, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL
@@ -77,7 +77,7 @@ class BreakpointsScreen(Screen["int | None"]):
         return here.held if here else None
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="held-above"):
             yield PointsPane(id="points")
             yield ListPane(id="why")

@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import search_of
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import ComparedRow, ComparedTurn
@@ -140,7 +140,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         self.sides: Sides = (None, None)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="body"):
             with Container(id="left"):
                 yield TurnsPane(id="compared-turns")

@@ -16,7 +16,7 @@ from workbench.send import Target
 from workbench.send.loop import LoopEnd
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import continuing, send
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.outline import Outline
@@ -79,7 +79,7 @@ class ContinuingScreen(Screen[None]):
         return bool(self.stepper.target.key_variable and os.environ.get(self.stepper.target.key_variable))
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="sides-of-steps"):
             with Container(id="so-far"):
                 yield ListPane(id="steps")
@@ -247,7 +247,7 @@ class ContinuingScreen(Screen[None]):
         decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
         title = f"Continue exchange {steps.node.index + 1} with {steps.target.name}{send.request_name(self.start)}"
-        lines = send.headline(title, facts, steps.target, self.size.width, is_set=self.is_key_set)
+        lines = send.headline(title, facts, steps.target, self.size, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:

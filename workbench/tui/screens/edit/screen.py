@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.bars import Bar, Headline, KeyBar, TabBar
 from workbench.tui.models import edit
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.screens.diff import ChangesPane, HunksPane
@@ -77,7 +77,7 @@ class EditScreen(Screen[None]):
         return self.study.latest
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield TabBar(edit.PANES, id="tabs")
         with Container(id="desk"):
             yield OutlinePane(id="outline")
@@ -111,7 +111,7 @@ class EditScreen(Screen[None]):
 
     def show_headline(self) -> None:
         """Paint the header: request, contract and verdict."""
-        lines = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size.width)
+        lines = edit.headline(self.index + 1, self.node, self.judged_request, self.notice, self.size)
         self.query_one("#headline", Bar).show(lines)
 
     # Messages.

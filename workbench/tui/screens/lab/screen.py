@@ -20,7 +20,7 @@ from workbench.safetext import visible
 from workbench.send import Target
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.models import lab, send
 from workbench.tui.models.headline import TOOLS
@@ -82,7 +82,7 @@ class LabView:
         target = column.subject.target
         dials = f" · {column.dials}" if column.dials else ""
         title = f"{TITLE}  {target.name} · {column.subject.model}{dials}"
-        bar.show(send.headline(title, words, target, self.screen.size.width, is_set=self.screen.is_key_set(target)))
+        bar.show(send.headline(title, words, target, self.screen.size, is_set=self.screen.is_key_set(target)))
         if run:
             self.screen.table.refresh()
 
@@ -164,7 +164,7 @@ class LabScreen(Screen[None]):
         return [probe for probe in self.probes if probe.name in self.marked]
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield Bar(id="targets")
         yield ListPane(id="probes")
         with Container(id="found-out"):

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.host import host_of
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import StyledSpans
@@ -51,7 +51,7 @@ class StepView:
         title = f"Step {self.screen.probe.name}   {subject.target.name} · {subject.model}"
         sample = self.screen.sample
         facts = step.facts(self.screen.state, is_sending=sample.is_sending, runs_on=sample.runs_on)
-        lines = send.headline(title, facts, subject.target, self.screen.size.width, is_set=self.screen.is_key_set)
+        lines = send.headline(title, facts, subject.target, self.screen.size, is_set=self.screen.is_key_set)
         self.screen.query_one("#headline", Bar).show(lines)
         self.screen.steps.refresh()
 
@@ -145,7 +145,7 @@ class StepScreen(Screen[None]):
         self.editor = RequestEditor(self)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         with Container(id="sides-of-probe"):
             with Container(id="gone"):
                 yield ListPane(id="probe-steps")

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from workbench.safetext import visible
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.dispatch import ResponseGrew, SendEnd
 from workbench.tui.host import host_of
 from workbench.tui.models import send, send_answer
@@ -72,7 +72,7 @@ class AnswerScreen(Screen[bool]):
         return bool(self.why) or (self.shown is not None and self.shown.trial is not None)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield ResponsesPane(id="beside")
         with Container(id="below"):
             yield NewFindingsPane(id="found")
@@ -142,7 +142,7 @@ class AnswerScreen(Screen[bool]):
             words = send_answer.progress(received, incoming.size, incoming.retries)
         title = f"Request {self.node.index + 1} → {target.name}{send.request_name(self.node)}"
         has_key = is_set(target.key_variable, os.environ)
-        self.query_one("#headline", Bar).show(send.headline(title, words, target, self.size.width, is_set=has_key))
+        self.query_one("#headline", Bar).show(send.headline(title, words, target, self.size, is_set=has_key))
 
     def show_error(self, why: str) -> None:
         """Notify of an error."""

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf, ActionOnInspected
-from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.bars import Bar, Headline, KeyBar, TabBar
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.screens.session.actions import SessionActions
 from workbench.tui.screens.session.breakpoints import BreakpointBanner
@@ -149,7 +149,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         return self.query_one("#wire", WirePane)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield TabBar(id="tabs")
         with PaneGrid(self.panes.fill, id="body"):
             yield TimelinePane(self.state, id="exchanges")

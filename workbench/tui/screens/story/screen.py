@@ -11,7 +11,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.list_search import ListSearch
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.time_lanes import HERE, SIGNS, TOOLS, ruler_line, time_map
@@ -54,7 +54,7 @@ class StoryScreen(Screen[StoryItem | None]):
         self.search = ListSearch(self, lambda: self.story, self._show_keys)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield StoryPane(id="story")
         yield TimePane(id="lanes")
         yield Bar(id="ruler")

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.send import Target, resolve
 from workbench.tui import keys
-from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.screens.whatif.outcome_panes import OutcomePanes
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 MOST_AT_FIRST = 3
 """Targets at the beginning at most: simulators of one provider."""
+
+MOST_LISTED = 60
+"""Percent of the rows of a tall window in which all variants are listed if they fit; as in the style sheet."""
 
 
 def targets_of(label: str) -> tuple[Target, ...]:
@@ -88,7 +91,7 @@ class WhatIfScreen(Screen[None]):
         self.beside = OutcomePanes(self)
 
     def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
+        yield Headline()
         yield Bar(id="columns")
         yield ListPane(id="variants")
         with Container(id="below"):
@@ -164,6 +167,7 @@ class WhatIfScreen(Screen[None]):
         if not is_open(self):
             return
         width = self.table.text_width
+        self.rows.fit(self.size.height * MOST_LISTED // 100 if self.size.height >= TALL else 0)
         count = self.rows.count() if self.targets else 0
         why = self.trouble or ("looking for variants …" if not self.variants else "no target yet · T: add one")
         self.table.show(count, self._line, why)
@@ -198,7 +202,7 @@ class WhatIfScreen(Screen[None]):
             words = (*words, Span(" · esc: cancel", "accent"))
         target = next((t for t in self.targets if not t.is_simulator), Target("simulators"))
         title = f"What if · request {self.node.index + 1}{send.request_name(self.node)}"
-        lines = send.headline(title, words, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
+        lines = send.headline(title, words, target, self.size, is_set=is_set(target.key_variable, os.environ))
         self.query_one("#headline", Bar).show(lines)
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
