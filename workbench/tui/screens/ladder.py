@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import getters
@@ -72,12 +73,25 @@ class RungsPane(LineView):
         return wrap(self.why, width, "muted")
 
 
+FOLLOWING = 8
+"""Later requests of the conversation in which the result of a call of a response is looked for."""
+
+
+class SentResult(NamedTuple):
+    """The result of a call as a request carries it. ``exchange`` and ``message`` count from 0."""
+
+    body: bytes
+    exchange: int
+    message: int
+
+
 class ReadCall(NamedTuple):
-    """A call as it was read: its steps, and where it is in which body."""
+    """A call as it was read: its steps, where it is in which body, and its result if a request carries one."""
 
     rungs: tuple[LadderRung, ...]
     body: bytes
     spans: tuple[Range, ...]
+    result: SentResult | None = None
 
 
 class LadderSource(WorklistSource[LadderCall, ReadCall]):
@@ -100,7 +114,23 @@ class LadderSource(WorklistSource[LadderCall, ReadCall]):
     def judge(self, inspector: Inspector, subject: LadderCall) -> ReadCall:
         decoded = inspector.detail(self._index).decoded
         body = decoded.request_text if subject.side == REQUEST else decoded.response_text
-        return ReadCall(self._rungs(subject), body, _spans(decoded, subject))
+        return ReadCall(self._rungs(subject), body, _spans(decoded, subject), self._result(inspector, subject))
+
+    def _result(self, inspector: Inspector, subject: LadderCall) -> SentResult | None:
+        """The result of a call by its id: in its own request, or in one of the next requests of the conversation."""
+        if not subject.id:
+            return None
+        rows, own = inspector.rows, inspector.rows[self._index].conversation
+        later = (row.index for row in rows[self._index + 1 :] if row.conversation == own is not None)
+        for index in (self._index,) if subject.side == REQUEST else islice(later, FOLLOWING):
+            decoded = inspector.detail(index).decoded
+            for number, message in enumerate(decoded.messages(REQUEST)):
+                for _, part in message.tool_results():
+                    if part.tool_call_id == subject.id:
+                        spans = decoded.place_of(REQUEST, message, part).spans
+                        whole = decoded.request_text[spans[0][0] : spans[-1][1]] if spans else b""
+                        return SentResult(whole, index, number)
+        return None
 
     def _rungs(self, subject: LadderCall) -> tuple[LadderRung, ...]:
         from workbench.ir import ToolCallIR
@@ -133,6 +163,7 @@ class LadderScreen(WorklistScreen):
     rungs = getters.query_one("#rungs", RungsPane)
     schema = getters.query_one("#schema", BodyPane)
     sent = getters.query_one("#sent", BodyPane)
+    result = getters.query_one("#result", BodyPane)
 
     def __init__(
         self, ask: Callable[[Job], None], index: int, node_refs: Sequence[NodeRef], why_none: str, branch: str
@@ -151,6 +182,7 @@ class LadderScreen(WorklistScreen):
             with Container(id="steps"):
                 yield RungsPane(id="rungs")
                 yield BodyPane(id="schema")
+                yield BodyPane(id="result")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -162,6 +194,7 @@ class LadderScreen(WorklistScreen):
         self.rungs.title(line(" Steps "))
         self.schema.title(line(" Schema "))
         self.sent.title(line(" Bytes of the call "))
+        self.result.title(line(" Result "))
         self.calls.focus()
         self.worklist.begin()
 
@@ -207,6 +240,14 @@ class LadderScreen(WorklistScreen):
         if read is None or read.body is not self.sent.body:
             self.sent.show(read.body if read else b"", why=self.worklist.why_none("reading …"))
         self.sent.mark_range(read.spans if read else ())
+        self._show_result(read and read.result)
+
+    def _show_result(self, result: SentResult | None) -> None:
+        why = "no request carries a result with the id of this call"
+        if result is None or result.body is not self.result.body:
+            self.result.show(result.body if result else b"", why=why)
+        where = f" · request {result.exchange + 1}, message {result.message + 1} " if result else " "
+        self.result.title(line(f" Result{where}"))
 
     def _show_schema(self, subject: LadderCall | None) -> None:
         """Show the declared schema of a call's tool, unless it is shown."""
@@ -240,7 +281,7 @@ class LadderScreen(WorklistScreen):
     # Keys.
 
     def action_pane(self) -> None:
-        all_panes: list[LineView] = [self.calls, self.rungs, self.schema, self.sent]
+        all_panes: list[LineView] = [self.calls, self.rungs, self.schema, self.result, self.sent]
         panes = [pane for pane in all_panes if pane.display]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(at + 1) % len(panes)].focus()

@@ -22,9 +22,11 @@ from workbench.tui.models.ir import node_line
 from workbench.tui.models.outline import Outline
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.screens.continue_conversation.editor import StepEditor
+from workbench.tui.screens.continue_conversation.preview import RequestPreview
 from workbench.tui.screens.continue_conversation.sender import StepResponseGrew, StepSendEnd
 from workbench.tui.screens.continue_conversation.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
+from workbench.tui.widgets.body import BodyPane
 from workbench.tui.widgets.lineview import LineView
 from workbench.tui.widgets.text import TextLinesPane
 from workbench.tui.widgets.writing import Writing
@@ -65,6 +67,7 @@ class ContinuingScreen(Screen[None]):
     steps = getters.query_one("#steps", ListPane)
     conversation = getters.query_one("#conversation", ListPane)
     step = getters.query_one("#step", TextLinesPane)
+    request = getters.query_one("#request", BodyPane)
     about = getters.query_one("#about", Container)
 
     def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
@@ -72,6 +75,7 @@ class ContinuingScreen(Screen[None]):
         self.session, self.start = session, node
         self.stepper = Stepper(self, session, node, target)
         self.editor = StepEditor(self, self.stepper)
+        self.preview = RequestPreview(self)
 
     @property
     def is_key_set(self) -> bool:
@@ -86,6 +90,7 @@ class ContinuingScreen(Screen[None]):
                 yield ListPane(id="conversation")
             with Container(id="about"):
                 yield TextLinesPane(id="step")
+                yield BodyPane(id="request")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -93,6 +98,7 @@ class ContinuingScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.steps.title(line(" Steps "))
         self.conversation.title(line(" Conversation so far "))
+        self.preview.hide()
         self.steps.focus()
         self.stepper.look(is_first=True)
 
@@ -224,6 +230,7 @@ class ContinuingScreen(Screen[None]):
         answer = "" if is_done else self._answer()
         target = "" if is_done else self.stepper.target.name
         self.step.show(lambda width: continuing.detail(pending, offer, answer, width, target))
+        self.preview.show(None if is_done else pending, offer)
         which = f"Step {item + 1}" if is_done else "Next step"
         self.step.title(line(f" {which} "))
 
@@ -257,7 +264,8 @@ class ContinuingScreen(Screen[None]):
     # Leaving.
 
     def action_pane(self) -> None:
-        panes = [pane for pane in (self.steps, self.step, self.conversation) if pane.display]
+        all_panes: list[LineView] = [self.steps, self.step, self.request, self.conversation]
+        panes = [pane for pane in all_panes if pane.display]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(at + 1) % len(panes)].focus()
 
