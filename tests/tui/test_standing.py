@@ -93,7 +93,7 @@ TITLES = {
 
 
 BEFORE_SENDING = {
-    "M": "Minimise request 2 against sim:deepseek:v4 · restore the reasoning",
+    "M": "Minimise request 2 → sim:deepseek:v4 · restore the reasoning",
     "C": "Continue exchange 2 with sim:deepseek:v4 · restore the reasoning",
     "s": "Send request 2 → sim:deepseek:v4 · restore the reasoning",
 }

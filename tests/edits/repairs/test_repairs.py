@@ -279,3 +279,20 @@ def test_a_budget_is_kept() -> None:
     inspector = inspecting(exchange(1, asked(TURN, {"role": "user", "content": "on"})), provider="deepseek")
     finding = next(f for f in inspector.rows[0].findings if repairs.is_repairable(f))
     assert repairs.offer(inspector, 0, finding, budget=0) == ()
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+NOT_SENT = {"type": "text", "text": "(image: not sent)"}
+
+
+@pytest.mark.parametrize(("before", "every"), [((), "the"), (({"role": "user", "content": [PICTURE]},), "every")])
+def test_a_text_replaces_media_that_are_refused_and_the_history_is_not_cut(before: tuple[Any, ...], every: str) -> None:
+    messages = [*before, {"role": "user", "content": [{"type": "text", "text": "look"}, PICTURE]}]
+    inspector = inspecting(exchange(1, {"model": "deepseek-chat", "messages": messages}, url=CHAT))
+    (*_, found) = inspector.rows[0].findings
+    assert found.rule == "content.unsupported-part"
+    first, *_ = repairs.checked_repairs(inspector, 0, found)
+    assert first.repair.verified and first.proposal.cost is RepairCost.STAND_IN
+    assert first.repair.title.startswith(f"replace {every} image with the text")
+    mended = loads(first.request.body.raw)["messages"]
+    assert [message["content"][-1] for message in mended] == [NOT_SENT] * len(messages)

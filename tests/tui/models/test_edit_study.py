@@ -84,7 +84,8 @@ def test_the_headline_says_that_it_is_an_edit_and_where_one_stands(width: int, i
     assert (edit.PROMISE in lines[0]) == is_promised
     assert lines[1:] == [" checking …", "said"]
     made = replace(ROOT, parent="x", title="text of message 1 changed", name="mine")
-    assert "branch · mine · text of message 1 changed" in plain(edit.headline(2, made, None, Span("said"), (width, 40))[0])
+    title = plain(edit.headline(2, made, None, Span("said"), (width, 40))[0])
+    assert "branch · mine · text of message 1 changed" in title
 
 
 def test_the_deepest_row_holds_a_pointer_and_parameters_are_folded() -> None:

@@ -45,8 +45,18 @@ async def tools_of(driver: Driver) -> ToolsScreen:
     return screen
 
 
+async def test_every_provider_has_a_row_where_all_rows_fit() -> None:
+    async with showing(asking(DECLARED), size=(120, 40)) as driver:
+        await tools_of(driver)
+        await driver.press("g", "j")
+        assert "✓ bedrock" in driver.text and "accept the tool unchanged" not in driver.text
+        await driver.pilot.resize_terminal(120, 31)
+        await driver.pilot.pause()
+        assert "✓ bedrock" not in driver.text and "accept the tool unchanged" in driver.text
+
+
 async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
-    async with showing(asking(DECLARED)) as driver:
+    async with showing(asking(DECLARED), size=(160, 35)) as driver:
         await tools_of(driver)
         assert " need a change" in driver.text and "run by the provider: no schema" in driver.text
         await driver.press("g", "j")

@@ -19,6 +19,8 @@ from workbench.wire import Change, Insert, Move, Remove, Replace
 EMPTY = "(empty)"
 GO_ON = "Continue."
 MOVED = "(media: in the next message)"
+NOT_SENT = "({}: not sent)"
+"""Text in the place of media that a model does not accept."""
 
 
 def empty(fault: Fault) -> Iterator[Proposal]:
@@ -84,6 +86,35 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
     yield Proposal("remove the media from the result", tuple(removals), RepairCost.DROPPED)
 
 
+def unsupported_media(fault: Fault) -> Iterator[Proposal]:
+    """Replace media that are not accepted with a text that says so, alone or all of their kind; or remove them."""
+    if fault.number is None:
+        return
+    at = f"{fault.finding.pointer}/"
+    here = [(where, part) for where, part in _media(fault, fault.number) if at.startswith(f"{where}/")]
+    for where, part in here or list(_media(fault, fault.number))[:1]:
+        text = NOT_SENT.format(part.kind)
+        alike = [(other, n) for n in range(len(fault.messages)) for other, p in _media(fault, n) if p.kind == part.kind]
+        stand_ins = {other: shape.block(fault.adapter, Text(text), fault.messages[n].role) for other, n in alike}
+        single = (Replace(where, stand_ins[where]),)
+        yield Proposal(f"replace the {part.kind} with the text {quote(text)}", single, RepairCost.STAND_IN)
+        if len(alike) > 1:
+            changes = tuple(Replace(other, stand_in) for other, stand_in in stand_ins.items())
+            yield Proposal(f"replace every {part.kind} with the text {quote(text)}", changes, RepairCost.STAND_IN)
+        if len(fault.messages[fault.number].parts) > 1:
+            yield Proposal(f"remove the {part.kind}", (Remove(where),), RepairCost.DROPPED)
+
+
+def _media(fault: Fault, number: int) -> Iterator[tuple[str, Media]]:
+    """Media of a message and of its tool results, each with its pointer, where they are elements of a list."""
+    message = fault.messages[number]
+    for part in message.parts:
+        if isinstance(part, Media) and list_position(part):
+            yield message.absolute(part), part
+        elif isinstance(part, ToolResultIR):
+            yield from ((message.absolute(p), p) for p in part.content if isinstance(p, Media))
+
+
 def system_position(fault: Fault) -> Iterator[Proposal]:
     """Merge the system message into the first one, or move it there; or change its role to user."""
     if fault.number is None:
@@ -143,6 +174,7 @@ REPAIRS: Mapping[str, tuple[Proposer, ...]] = {
     "content.assistant-last": (assistant_last,),
     "content.trailing-whitespace": (trailing, assistant_last),
     "content.image-in-result": (media_in_result,),
+    "content.unsupported-part": (unsupported_media,),
     "content.system-position": (system_position,),
     "content.role-order": (role_order,),
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.errors import FilterError
     from workbench.filters import Suggestion
 
-CHOSEN = "▸ "
+CURSOR_SIGN = "▸ "
 """Sign of the chosen suggestion."""
 
 LEFT = 2
@@ -29,7 +29,7 @@ def suggestion_lines(suggestions: Sequence[Suggestion], current: int, room: int)
     for number, suggestion in enumerate(visible, first):
         lines.append(
             line(
-                Span(CHOSEN if number == current else "  ", "accent"),
+                Span(CURSOR_SIGN if number == current else "  ", "accent"),
                 Span(suggestion.text, "strong" if number == current else "", width + 2),
                 Span(suggestion.says, "muted"),
             )
@@ -41,7 +41,7 @@ def suggestion_lines(suggestions: Sequence[Suggestion], current: int, room: int)
 
 def is_chosen(of: Line) -> bool:
     """True for the line of the chosen suggestion, which is shown in full."""
-    return bool(of) and of[0].text == CHOSEN
+    return bool(of) and of[0].text == CURSOR_SIGN
 
 
 def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) -> list[Line]:

@@ -25,6 +25,9 @@ VERDICTS = {
     "refused": "refused as declared · no change makes it acceptable",
 }
 
+LEAST_REASONED = 45
+"""Columns of a list from which on a row has a reason that must be cut."""
+
 MOST = 4 * 80
 """Lines of a schema or check that one row may take."""
 
@@ -138,8 +141,8 @@ def dialect_line(judged_schema: JudgedSchema, width: int, *, is_here: bool) -> L
     reason = _reason(judged_schema)
     is_roomy = width >= ROOMY
     name = Span(judged_schema.dialect.name, "accent strong" if is_here else "strong", 23 if is_roomy else 20)
-    if width < ROOMY and cells(reason) > width - 23:
-        return line(Span(f"{sign} ", style), name._replace(width=0))  # the details say it, not cut
+    if width < LEAST_REASONED and cells(reason) > width - 23:
+        return line(Span(f"{sign} ", style), name._replace(width=0))  # the details say it whole
     return line(
         Span(f"{sign} ", style),
         name if is_roomy or reason or is_here else name._replace(width=0),

@@ -131,7 +131,8 @@ def row(
 
     In a narrow list the outcome comes first, by its sign and status, so that the variant is not cut.
     """
-    style = "strong" if variant.request else "muted"
+    is_unsent = all(not isinstance(each, bool) and each.exchange is None for each in outcomes)
+    style = "muted" if variant.request is None or is_unsent else "strong"
     if width < ROOMY:
         sign, words, shade = _brief(outcomes[visible[0]]) if variant.request and visible else ("·", "", "muted")
         text = f"{variant.title}{f': {variant.why_not}' if variant.why_not else ''}"
@@ -140,9 +141,9 @@ def row(
     each = cell_width(width, visible)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
-    known = {cell(outcome) for outcome in outcomes}
-    if len(known) == 1 and len(outcomes) > 1 and all(not isinstance(o, bool) and o.exchange is None for o in outcomes):
-        ((sign, words, shade),) = known
+    reasons = {cell(outcome) for outcome in outcomes}
+    if is_unsent and len(reasons) == 1 and len(outcomes) > 1:
+        ((sign, words, shade),) = reasons
         return (*spans, Span(f"{sign} {words}", shade))
     for n in visible:
         sign, words, shade = cell(outcomes[n])

@@ -111,8 +111,8 @@ class SuggestionPane(LineView, can_focus=False):
         """Take a row for each suggestion, and more for long ones if the dialog may have them."""
         form = self.parent
         assert isinstance(form, Widget)
-        taken = sum(part.size.height for part in form.children if part is not self) + form.gutter.height
-        spare = min(MOST_HEIGHT * self.screen.size.height // 100 - taken, MOST_ROWS) - self.count()
+        other_rows = sum(part.size.height for part in form.children if part is not self) + form.gutter.height
+        spare = min(MOST_HEIGHT * self.screen.size.height // 100 - other_rows, MOST_ROWS) - self.count()
         whole = rows_within(self, self.text_width, self.count(), spare) if spare > 0 else 0
         self.styles.height = max(self._rows, whole)
 

@@ -30,16 +30,16 @@ class RequestPreview:
 
     def __init__(self, screen: ContinuingScreen) -> None:
         self.screen = screen
-        self._shown: tuple[Pending | None, Offer | None] = (None, None)
+        self._state: tuple[Pending | None, Offer | None] = (None, None)
 
     def show(self, pending: Pending | None, offer: Offer | None) -> None:
         """Show the request after a result, or nothing if the step is no result."""
         from workbench.send.loop import AnswerCall
 
         stepper = self.screen.stepper
-        if pending is self._shown[0] and offer is self._shown[1]:
+        if pending is self._state[0] and offer is self._state[1]:
             return
-        self._shown = pending, offer
+        self._state = pending, offer
         loop, settings = stepper.loop, stepper.settings
         if not (pending and offer and settings and isinstance(pending.step, AnswerCall)):
             self.hide()
@@ -56,7 +56,7 @@ class RequestPreview:
         self.screen.request.display = False
 
     def _show(self, pending: Pending, offer: Offer, body: bytes) -> None:
-        if not is_open(self.screen) or pending is not self._shown[0] or offer is not self._shown[1]:
+        if not is_open(self.screen) or pending is not self._state[0] or offer is not self._state[1]:
             return
         pane = self.screen.request
         pane.display = bool(body)
