@@ -80,6 +80,7 @@ ORDINALS = (
     "fifty-fourth",
     "fifty-fifth",
     "fifty-sixth",
+    "fifty-seventh",
 )
 
 

@@ -72,7 +72,9 @@ def artefact(entry: Entry) -> Artefact | None:
 
 
 def corrected(entry: Entry) -> Artefact | None:
-    """The file with the corrected request; None where the entry has none."""
+    """The file with the corrected request, or with the frames without the fault; None where the entry has neither."""
+    if "fixed_frames" in entry["evidence"]:
+        return _connections(entry, entry["evidence"]["fixed_frames"])
     if "fixed_request" not in entry:
         return None
     body = dump(entry["fixed_request"])
@@ -157,25 +159,50 @@ SOCKETS = {
 
 
 def _frames(entry: Entry) -> Artefact:
-    """A session with the connection and its turns, as the recorder writes it."""
-    evidence, frames = entry["evidence"], []
-    for number, line in enumerate(evidence["frames"]):
-        direction, text = "sent" if line[0] == ">" else "received", line[2:]
-        opcode, data = "text", text.encode()
-        if text.startswith("close "):
-            code, _, reason = text.removeprefix("close ").partition(" ")
-            opcode, data = "close", int(code).to_bytes(2) + reason.encode()
-        frames.append(Frame(direction, opcode, data, number / 10))
+    """A session with the connection and its turns, or with the handshake that was refused."""
+    evidence = entry["evidence"]
+    if "status" not in evidence:
+        return _connections(entry, evidence["frames"])
+    refusal = HttpResponse(evidence["status"], body=Body(evidence["answer"].encode()))
+    return _session([Exchange("1", _handshake(entry), refusal, started_at=1.79e9)])
+
+
+def _connections(entry: Entry, lines: Iterable[str]) -> Artefact:
+    """A session with each connection and its turns, as the recorder writes it; ``> connect`` begins another one."""
+    connections: list[list[Frame]] = [[]]
+    for number, line in enumerate(lines):
+        if line == "> connect":
+            connections.append([])
+        else:
+            connections[-1].append(_frame(line, number / 10))
+    shaken, socket, start = _handshake(entry), ExchangeKind.WEBSOCKET, 1.79e9
+    return _session(
+        Exchange(
+            str(n), shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=start + 1000 * (n - 1)
+        )
+        for n, frames in enumerate(connections, 1)
+    )
+
+
+def _frame(line: str, seconds: float) -> Frame:
+    """``> …`` is sent, ``< …`` received; a text that begins with ``close`` is the code and the reason of a close."""
+    direction, text = "sent" if line[0] == ">" else "received", line[2:]
+    if not text.startswith("close "):
+        return Frame(direction, "text", text.encode(), seconds)
+    code, _, reason = text.removeprefix("close ").partition(" ")
+    return Frame(direction, "close", int(code).to_bytes(2) + reason.encode(), seconds)
+
+
+def _handshake(entry: Entry) -> HttpRequest:
+    evidence = entry["evidence"]
     headers = Headers(tuple(evidence.get("handshake", {}).items()))
-    shaken = HttpRequest("GET", evidence.get("url") or SOCKETS[entry["protocol"]], headers)
-    socket = ExchangeKind.WEBSOCKET
-    connection = Exchange("1", shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=1.79e9)
-    if "status" in evidence:
-        refusal = HttpResponse(evidence["status"], body=Body(evidence["answer"].encode()))
-        connection = Exchange("1", shaken, refusal, started_at=1.79e9)
+    return HttpRequest("GET", evidence.get("url") or SOCKETS[entry["protocol"]], headers)
+
+
+def _session(connections: Iterable[Exchange]) -> Artefact:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
-        store.save(tuple(with_turns([connection])), path, form="text")
+        store.save(tuple(with_turns(connections)), path, form="text")
         return Artefact(".jsonl", path.read_text(encoding="utf-8"))
 
 

@@ -5,7 +5,7 @@ Few sessions have any of it: the rules are imported when it comes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from workbench.wire.session import Session
 
 if TYPE_CHECKING:
     from workbench.chain import Peek, ToolLink
-    from workbench.rules.inspection import InspectedExchange
+    from workbench.rules.inspection import InspectedExchange, Inspector
     from workbench.rules.mcp import ToolHops
 
 
@@ -107,11 +107,15 @@ class ToolServers:
 
 
 def with_transport_findings(
-    row: InspectedExchange, decoded: DecodedExchange, before: DecodedExchange | None = None
+    row: InspectedExchange,
+    decoded: DecodedExchange,
+    inspector: Inspector | None = None,
+    before: DecodedExchange | None = None,
 ) -> InspectedExchange:
     """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show.
 
     Args:
+        inspector: has the exchanges before it.
         before: the same connection when it had fewer frames: those are not read again.
     """
     http = decoded.exchange.response
@@ -120,4 +124,14 @@ def with_transport_findings(
         return row
     from workbench.rules import sockets
 
-    return sockets.with_transport_findings(row, decoded, before)
+    return sockets.with_transport_findings(row, decoded, before, _connections_before(decoded.index, inspector))
+
+
+def _connections_before(index: int, inspector: Inspector | None) -> Iterator[Exchange]:
+    """WebSockets in front of an exchange, the last first; nothing is read before one is asked for."""
+    if inspector is None:
+        return
+    for row in (inspector.rows[earlier] for earlier in reversed(range(index))):
+        decoded = inspector.read_exchange(row.index) if row.summary.kind is ExchangeKind.WEBSOCKET else None
+        if decoded is not None:
+            yield decoded.exchange

@@ -98,6 +98,7 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
     if answer is None or not answer.is_stream or answer.error or exchange.is_left:
         return
     yield from _of_types(case, answer)
+    yield from _without_status(case)
     is_turn = CONNECTION in exchange.meta  # its events are the messages of a WebSocket as they came
     is_rebuilt = exchange.origin is Origin.RECONSTRUCTED and not is_turn
     if is_rebuilt or exchange.meta.get("framing") == "synthesised":
@@ -118,6 +119,15 @@ def _of_types(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
             )
             events = tuple(sorted({event for anomaly in found for event in anomaly.events}))
             yield case.finding(weaker(rule, Severity.INFO), RESPONSE, "", text, events=events)
+
+
+def _without_status(case: RuleContext) -> Iterator[Finding]:
+    """An end that does not say that the response is complete (CliRelay pull request 221)."""
+    value = _last_value(case)
+    response = value.get("response")
+    if value.get("type") == "response.completed" and isinstance(response, dict) and "status" not in response:
+        text = "the response that ends the stream has no status: Codex Desktop does not see that it is complete"
+        yield case.finding(weaker(MISSING, Severity.INFO), RESPONSE, "", text)
 
 
 def _traits(case: RuleContext) -> Traits:
@@ -155,15 +165,19 @@ def _count_declared(answer: ModelResponse) -> int:
 
 def _final_response(case: RuleContext) -> dict[str, JsonValue] | None:
     """The response that ends a stream of the Responses API; None where the stream has no such end."""
-    last = next(
-        (event.data for event in reversed(case.decoded.events[-2:]) if event.data not in (None, b"[DONE]")), b""
-    )
+    response = _last_value(case).get("response")
+    return response if isinstance(response, dict) else None
+
+
+def _last_value(case: RuleContext) -> dict[str, JsonValue]:
+    """The event that ends a stream; empty if it is no JSON object."""
+    events = reversed(case.decoded.events[-2:])
+    last = next((event.data for event in events if event.data not in (None, b"[DONE]")), b"")
     try:
         value = loads(last or b"null")
     except WireError:
-        return None
-    response = value.get("response") if isinstance(value, dict) else None
-    return response if isinstance(response, dict) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _has_whole_end(case: RuleContext) -> bool:

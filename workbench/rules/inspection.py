@@ -220,7 +220,8 @@ class Inspector:
         row = self._row(decoded)
         if earlier.conversation is not None:
             row = self._with_findings(row, decoded, self._contract(decoded), earlier.conversation)
-        row = self.rows[index] = self._tool_hops.with_findings(with_transport_findings(row, decoded, before), earlier)
+        row = with_transport_findings(row, decoded, self, before)
+        row = self.rows[index] = self._tool_hops.with_findings(row, earlier)
         if (first := self._tool_hops.answered_by(exchange, self._undo_marks)) is not None:
             self._rewind(first)
         return row
@@ -380,7 +381,7 @@ class Inspector:
             return with_transport_findings(replace(row, findings=check_error_alone(decoded)), decoded)
         if exchange.kind is ExchangeKind.MCP:
             return replace(row, findings=self._tool_hops.check(decoded, self.read_exchange))
-        return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
+        return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded, self)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
         """Row with the facts of decoding alone."""

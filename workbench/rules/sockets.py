@@ -6,8 +6,9 @@ as over HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench import regex
@@ -24,7 +25,7 @@ from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.recording import find_refused, is_refused_handshake, with_refusal
-from workbench.wire import ExchangeKind, Frame, close_of, loads, split_url
+from workbench.wire import Exchange, ExchangeKind, Frame, close_of, loads, split_url
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import InspectedExchange
@@ -63,12 +64,16 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def with_transport_findings(
-    row: InspectedExchange, decoded: DecodedExchange, before: DecodedExchange | None = None
+    row: InspectedExchange,
+    decoded: DecodedExchange,
+    before: DecodedExchange | None = None,
+    earlier: Iterable[Exchange] = (),
 ) -> InspectedExchange:
     """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show.
 
     Args:
         before: the same connection when it had fewer frames: those are not read again.
+        earlier: the connections before it, the newest first.
     """
     row = with_refusal(row, decoded)
     if is_refused_handshake(decoded) and not find_refused(decoded):
@@ -77,7 +82,9 @@ def with_transport_findings(
         return replace(row, findings=(*others, *found))
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
-    return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded, before)))
+    turns = _turns(decoded, before)
+    found = (*_closings(decoded, turns), *_facts(decoded, turns), *_not_resumed(decoded, turns, earlier))
+    return replace(row, findings=(*row.findings, *found))
 
 
 _NAMES_FAILURE = regex.compile(
@@ -126,8 +133,7 @@ def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTu
     return known.turns
 
 
-def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
-    turns = _turns(decoded, before)
+def _facts(decoded: DecodedExchange, turns: SocketTurns) -> Iterator[Finding]:
     _, close, reason = _first_close(decoded)
     is_broken = close is not None and _is_fault(close, reason, _host(decoded))
     for fact in turns.facts():
@@ -141,6 +147,33 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
             yield _without_response(decoded, number, turns.unread_after(number))
 
 
+_MOST_EARLIER = 4
+"""Connections among which the one to continue is looked for."""
+
+
+def _not_resumed(decoded: DecodedExchange, turns: SocketTurns, earlier: Iterable[Exchange]) -> Iterator[Finding]:
+    """A session that keeps handles to resume, and begins again without the one that an earlier connection ended with.
+
+    A client that reads no handle looks as if it resumed (codetrial pull request 3).
+    """
+    opening = turns.resumption
+    if opening is None or not opening.is_wanted or opening.handle:
+        return
+    for connection in islice(earlier, _MOST_EARLIER):
+        read = SocketTurns(connection)
+        for frame in connection.frames:
+            read.add(frame)
+        previous = read.resumption
+        first_close = next((frame for frame in connection.frames if frame.opcode == "close"), None)
+        is_left = first_close is not None and first_close.direction == "sent"
+        if previous and previous.newest and previous.session == opening.session:
+            text = f"the setup does not resume the session: connection {connection.id} ended with the handle"
+            text += f" {quote(previous.newest, 40)}, and the model has none of what was said there"
+            if not is_left:
+                yield _finding(decoded, weaker(get_rule("state.lost")), REQUEST, text, (opening.number,))
+            return
+
+
 def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:
     """A request without an event; what the server sent in its place, where that is no JSON."""
     text = f"message {number + 1} requests a response, but the server did not respond"
@@ -151,17 +184,46 @@ def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tu
     return _finding(decoded, get_rule("stream.framing"), RESPONSE, text, (number, *(n for n, _ in unread)))
 
 
-def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
+def _closings(decoded: DecodedExchange, turns: SocketTurns) -> Iterator[Finding]:
     """The first close frame, if its code names a fault; the other side only repeats it."""
     number, frame, reason = _first_close(decoded)
+    if frame is not None and _is_early(decoded.exchange.frames, number):
+        code = close_of(frame.data)[0]
+        message = f"the server closed the connection with {code} right after message {number}, before it had answered"
+        yield _finding(
+            decoded, weaker(CLOSED), RESPONSE, f"{message} any: a normal code that says no reason", (number,)
+        )
     if frame is None or not _is_fault(frame, reason, _host(decoded)):
         return
     code, _ = close_of(frame.data)
     who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
     meaning, severity = _meaning(code, reason, _host(decoded))
+    if side == RESPONSE and turns.resumption and turns.resumption.newest and turns.are_complete:
+        meaning, severity = f"{meaning} (the session can be resumed: the server gave a handle)", WARNING
     reason_text = f", saying {quote(reason, 120)}" if reason else ""
     message = f"the {who} closed the connection with {code}{reason_text}: {meaning}"
     yield _finding(decoded, weaker(CLOSED, severity), side, message, (number,))
+
+
+_MOST_GREETINGS = 4
+"""Messages with which a server opens a session and confirms its settings."""
+
+_GREETINGS = regex.compile(rb'"type":\s*"(?:transcription_)?session\.|^\s*\{\s*"setupComplete"')
+
+
+def _is_early(frames: Sequence[Frame], number: int) -> bool:
+    """The server, without a fault, ends a connection on which it has only greeted, at a message of the client.
+
+    Sessions of voice last until the client leaves (community.openai.com 1163317).
+    """
+    code, reason = close_of(frames[number].data)
+    known = _codes().get(code)
+    is_plain = frames[number].direction == "received" and known is not None and known.is_normal and not reason
+    messages = [frame for frame in frames[:number] if frame.opcode in ("text", "binary")]
+    received = [frame for frame in messages if frame.direction == "received"] if is_plain else []
+    if not received or len(received) > _MOST_GREETINGS or messages[-1].direction == "received":
+        return False
+    return all(_GREETINGS.search(frame.data[:4096]) for frame in received)
 
 
 def _first_close(decoded: DecodedExchange) -> tuple[int, Frame | None, str]:

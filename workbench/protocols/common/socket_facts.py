@@ -38,6 +38,24 @@ class SocketFact(NamedTuple):
     is_of_end: bool = False
 
 
+class Resumption(NamedTuple):
+    """What a connection shows of the session that it may continue, or that a later one may.
+
+    Attributes:
+        number: message that opens the session, from zero.
+        session: what the client states of it; equal for connections of one session.
+        is_wanted: the client asks for handles.
+        handle: that of the session which it continues; empty for a new one.
+        newest: the last handle that the server sent; empty if none can be resumed from.
+    """
+
+    number: int
+    session: str
+    is_wanted: bool
+    handle: str = ""
+    newest: str = ""
+
+
 def limit_number(facts: Iterable[SocketFact]) -> Iterator[SocketFact]:
     """The facts, with those of one form as one with its count and its last message.
 

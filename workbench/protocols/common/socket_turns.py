@@ -18,7 +18,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.common import undecoded_protocols
-from workbench.protocols.common.socket_facts import SocketFact, limit_number
+from workbench.protocols.common.socket_facts import Resumption, SocketFact, limit_number
 from workbench.wire import (
     CONNECTION,
     FRAMES,
@@ -164,6 +164,11 @@ class SocketTurns:
         is_silent = self._splitter is None and not any(value for _, _, value in self._held) and not self._unread
         splitter = _splitter_of(self._connection, {}) if is_silent else self._splitter
         return limit_number(splitter.facts(self._connection)) if splitter else iter(())
+
+    @property
+    def resumption(self) -> Resumption | None:
+        """What the connection shows of sessions that can be continued; None if its protocol has none."""
+        return getattr(self._splitter, "resumption", None)
 
     def unanswered(self) -> Iterator[int]:
         """Frames of the requests to which the server sent no event."""

@@ -23,6 +23,8 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.interruptions import Interruptions
+from workbench.protocols.common.socket_facts import Resumption
+from workbench.protocols.gemini_live.speech_over_call import SpeechOverCall
 from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
@@ -64,6 +66,7 @@ class _LiveTurn(SocketTurn):
         contents: bytes of each content.
         model_parts: the model's content so far: its text, its transcript, its calls.
         open_calls: those that have no result, and were not cancelled.
+        speech: what the model said around its calls.
         is_interrupted: speech of the user ended it.
     """
 
@@ -71,6 +74,7 @@ class _LiveTurn(SocketTurn):
     contents: list[bytes] = field(default_factory=list)
     model_parts: list[Value] = field(default_factory=list)
     open_calls: set[str | None] = field(default_factory=set)
+    speech: SpeechOverCall = field(default_factory=SpeechOverCall)
     is_interrupted: bool = False
 
     def request_body(self) -> tuple[bytes, str]:
@@ -90,6 +94,7 @@ class LiveTurns:
 
     def __init__(self) -> None:
         self.turns: list[SocketTurn] = []
+        self.resumption: Resumption | None = None
         self._setup: Value = {}
         self._contents: list[bytes] = []
         self._frames: list[int] = []
@@ -121,6 +126,7 @@ class LiveTurns:
         given, answered = member(value, "realtimeInput"), member(value, "toolResponse")
         if isinstance(setup, dict):
             self._setup = setup
+            self.resumption = _resumption(number, setup)
             self._frames.append(number)
         elif isinstance(content, dict):
             self._add_content(number, frame, content)
@@ -243,6 +249,7 @@ class LiveTurns:
             before.contents, before.numbers = list(self._contents), self._numbers(number)
             return
         if before is not None and results is not None:
+            self._facts += before.speech.facts(before.setup, before.contents)
             before.open_calls -= results
             if before.open_calls:  # the model waits for the others
                 return
@@ -311,6 +318,10 @@ class LiveTurns:
         content = member(value, "serverContent")
         is_said = isinstance(content, dict) and any(member(content, key) is not None for key in _OF_CONTENT)
         calls = member(member(value, "toolCall"), "functionCalls")
+        update = member(value, "sessionResumptionUpdate")
+        handle = member(update, "newHandle")
+        if self.resumption and isinstance(handle, str) and handle and member(update, "resumable"):
+            self.resumption = self.resumption._replace(newest=handle)
         self._note_heard(number, frame, content, is_answered=is_said or calls is not None)
         if self._turn is None and not is_said and calls is None and not _is_error(value):
             self._is_ready = True
@@ -331,6 +342,8 @@ class LiveTurns:
             self._typed = self._heard_words = None
         elif isinstance(content, dict) and member(content, "inputTranscription") is not None:
             self._heard_words = (number, self._last_at)
+            if self._turn and self._turn.open_calls:
+                self._turn.speech.add_of_user()
 
     def _note(self, number: int, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
         if isinstance(content, dict):
@@ -338,6 +351,8 @@ class LiveTurns:
                 turn.model_parts.append(part)
                 if "functionCall" in part:
                     self._note_call(turn, part["functionCall"])
+                elif isinstance(part.get("text"), str) and not part.get("thought"):
+                    turn.speech.add(number, part["text"], turn.open_calls)
             is_interrupted = member(content, "interrupted") is True
             if is_interrupted or (member(content, "turnComplete") is True and not turn.is_interrupted):
                 first_at = turn.events[0][1].at
@@ -389,9 +404,19 @@ class LiveTurns:
     def _end_turn(self) -> None:
         self._close_said()
         if self._turn is not None:
+            self._facts += self._turn.speech.facts(self._turn.setup, self._turn.contents)
             self._left_open = self._turn.open_calls - self._cancelled
             self._turn.is_over = self._turn.is_over or self._turn.is_whole
             self._turn = self._queue.pop(0) if self._queue else None
+
+
+def _resumption(number: int, setup: Value) -> Resumption:
+    """What a setup asks to keep, and to continue."""
+    request = member(setup, "sessionResumption")
+    rest = {key: value for key, value in setup.items() if value is not request}
+    handle = member(request, "handle")
+    name = handle if isinstance(handle, str) else ""
+    return Resumption(number, dumps(rest).decode(), isinstance(request, dict), name)
 
 
 def _is_error(value: Value) -> bool:

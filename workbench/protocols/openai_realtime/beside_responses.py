@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from workbench.protocols import SocketFact
 from workbench.protocols.openai_realtime.error_codes import error_of
-from workbench.protocols.openai_realtime.session_members import Value, is_only_written, member_object, modalities
+from workbench.protocols.openai_realtime.session_members import (
+    Value,
+    is_only_written,
+    member_object,
+    modalities,
+    output_milliseconds,
+)
 
 _FAILURES = {
     "conversation.item.input_audio_transcription.failed": (
@@ -50,3 +56,29 @@ def unheard(number: int, session: Value, settings: Value, response: Value) -> It
     text = "audio was requested" if is_alone else "audio and text are allowed"
     text += f", but the response (message {number + 1}) has only text: the user hears nothing"
     yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=is_alone)
+
+
+_TOKEN = 50
+"""Milliseconds of the model's audio for one token (developers.openai.com, "Managing costs", 2026-11)."""
+
+_LEAST_LOST = 200
+"""Milliseconds of audio that lacks; a token is rounded up."""
+
+
+def lost_audio(number: int, session: Value, response: Value, size: int) -> Iterator[SocketFact]:
+    """A complete response with less audio than its count of tokens stands for (community.openai.com 1094267).
+
+    Args:
+        size: bytes of the audio that came; of none nothing is said, since other transports carry it elsewhere.
+    """
+    counts = member_object(member_object(response, "usage"), "output_token_details")
+    tokens, length = counts.get("audio_tokens"), output_milliseconds(session, size)
+    if response.get("status") != "completed" or not isinstance(tokens, int) or not size or length < 0:
+        return
+    lost = tokens * _TOKEN - length
+    if lost >= _LEAST_LOST and lost > length / 4:
+        text = (
+            f"the response (message {number + 1}) counts {tokens:,} tokens of audio, about {tokens * _TOKEN:,} ms, but"
+        )
+        text += f" only {length:,.0f} ms of audio came: the rest of it was lost"
+        yield SocketFact("stream.truncated", text, (number,), is_of_client=False, is_harmless=True)

@@ -51,8 +51,12 @@ def responds_by_itself(session: Value) -> bool:
     """The server begins a response when the user stops speaking: a session for speech, with ``create_response``."""
     holders = (session, member_object(member_object(session, "audio"), "input"))
     is_off = any(member_object(holder, "turn_detection").get("create_response") is False for holder in holders)
-    is_conversation = session.get("type") != "transcription" and session.get("object") != _TRANSCRIPTION
-    return is_conversation and not is_off and waits_for_silence(session)
+    return not is_for_transcripts(session) and not is_off and waits_for_silence(session)
+
+
+def is_for_transcripts(session: Value) -> bool:
+    """A session that only transcribes: it has no responses."""
+    return session.get("type") == "transcription" or session.get("object") == _TRANSCRIPTION
 
 
 def modalities(session: Value, response: Value) -> tuple[str, ...]:
@@ -82,6 +86,18 @@ def input_format(session: Value) -> Value:
     """The format of the user's audio, as far as a session or an update states it."""
     stated = member_object(member_object(session, "audio"), "input").get("format", session.get("input_audio_format"))
     return stated if isinstance(stated, dict) else {"type": stated} if stated else {}
+
+
+_BYTES = {"audio/pcm": 48, "pcm16": 48, "audio/pcmu": 8, "g711_ulaw": 8, "audio/pcma": 8, "g711_alaw": 8}
+"""Format of audio → bytes of a millisecond; PCM has 24,000 samples of 16 bits in a second."""
+
+
+def output_milliseconds(session: Value, size: int) -> float:
+    """The length of the model's audio of some bytes; -1 for a format that is not known."""
+    stated = member_object(member_object(session, "audio"), "output").get("format", session.get("output_audio_format"))
+    kind = stated.get("type") if isinstance(stated, dict) else stated
+    bytes_each = _BYTES.get(str(kind or "audio/pcm"))
+    return size / bytes_each if bytes_each else -1
 
 
 def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:

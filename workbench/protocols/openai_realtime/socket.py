@@ -19,10 +19,20 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.common.unknown_types import event_type, unknown_type
-from workbench.protocols.openai_realtime.beside_responses import failures, is_interrupted, unheard
+from workbench.protocols.openai_realtime.beside_responses import failures, is_interrupted, lost_audio, unheard
+from workbench.protocols.openai_realtime.committed_audio import CommittedAudio
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
-from workbench.protocols.openai_realtime.error_codes import ACTIVE, DUPLICATE, HARMLESS, NOT_ACTIVE, code_of, error_of
+from workbench.protocols.openai_realtime.error_codes import (
+    ACTIVE,
+    DUPLICATE,
+    HARMLESS,
+    NOT_ACTIVE,
+    code_of,
+    error_of,
+    second_response,
+)
 from workbench.protocols.openai_realtime.event_members import ContentNames
+from workbench.protocols.openai_realtime.pending_changes import CHANGES, PendingChanges
 from workbench.protocols.openai_realtime.session_members import (
     Value,
     member_object,
@@ -40,6 +50,7 @@ _OF_SESSION = ("session.created", "session.updated", "transcription_session.crea
 _ANNOUNCED = ("session.created", "transcription_session.created")
 _BEGUN_ITEMS = ("conversation.item.added", "conversation.item.created")
 _ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
+_AUDIO = ("response.output_audio.delta", "response.audio.delta")
 _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
 
 _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
@@ -47,11 +58,6 @@ _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
 
 _SHAPING = ("instructions", "tools")
 """Members of a session that decide what a response is about."""
-
-_CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversation.item.retrieve", *(
-    "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
-))  # fmt: skip
-"""Messages with a separate response of the server: an error that follows one, and names nothing else, refuses it."""
 
 _SILENCE = 5.0
 """Seconds after which input that the server committed counts as unanswered; a response begins at once."""
@@ -76,6 +82,7 @@ class _RealtimeTurn(SocketTurn):
         response: id of the response, once it began.
         outputs: ids of its items.
         is_apart: they are not part of the conversation.
+        audio: bytes of it that came.
     """
 
     settings: Value = field(default_factory=dict)
@@ -83,6 +90,7 @@ class _RealtimeTurn(SocketTurn):
     response: str = ""
     outputs: set[str] = field(default_factory=set)
     is_apart: bool = False
+    audio: int = 0
 
     def request_body(self) -> tuple[bytes, str]:
         body = dumps(self.settings)[:-1] + (b"," if self.settings else b"")
@@ -98,8 +106,7 @@ class RealtimeTurns:
     def __init__(self) -> None:
         self.turns: list[SocketTurn] = []
         self._session: Value = {}
-        # frame and type of the last of ``_CHANGES``, until answered
-        self._pending_change: tuple[int, str] | None = None
+        self._changes = PendingChanges()
         self._cancelled_in: int | None = None  # the last response.cancel
         self._session_frames: list[int] = []
         self._conversation = RealtimeConversation()
@@ -111,6 +118,7 @@ class RealtimeTurns:
         self._spoken_from = -1  # frame in which the user began to speak last
         self._heard_at = self._last_at = 0.0  # time of the trigger, and of the newest frame
         self._calls: dict[str, str] = {}  # id → status of the item
+        self._audio = CommittedAudio()
         self._results: list[tuple[int, str]] = []  # frame and call of each
         self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
         self._updates = RealtimeUpdates()
@@ -154,8 +162,8 @@ class RealtimeTurns:
             self._waiting.append(turn)
         elif kind == "input_audio_buffer.append" and not waits_for_silence(self._session):
             self._inputs = [*self._inputs, number][:_MOST_INPUTS]
-        elif kind in _CHANGES:
-            self._pending_change = (number, str(kind))
+        elif kind in CHANGES:
+            self._changes.add(str(kind), number)
         elif kind == "response.cancel":
             self._cancelled_in = number
             for turn in self._active.values():
@@ -174,6 +182,7 @@ class RealtimeTurns:
     def take_end(self, number: int, frame: Frame) -> None:
         """The end of a connection ends no turn."""
         self._last_at = frame.at or self._last_at
+        self._audio.is_left |= frame.direction == "sent"
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Shapes of the beta that the API no longer accepts, results without a call, and truncated calls."""
@@ -195,6 +204,7 @@ class RealtimeTurns:
         yield from self._interruptions.facts()
         yield from self._idle_input()
         yield from self._unheard_input()
+        yield from self._audio.facts(self._session)
         yield from self._unannounced_session()
 
     def _idle_input(self) -> Iterator[SocketFact]:
@@ -236,8 +246,8 @@ class RealtimeTurns:
         self._last_received = number
         if kind in _ANNOUNCED:
             self._first_event = None
-        if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
-            self._pending_change = None
+        self._changes.confirm(kind)
+        self._audio.read(number, kind, value)
         self._facts += failures(number, kind, value)
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
@@ -297,8 +307,11 @@ class RealtimeTurns:
         if kind == "response.output_item.added":
             turn.outputs.add(str(item.get("id")))
         turn.add(number, frame, kind)
+        if kind in _AUDIO:
+            turn.audio += len(str(value.get("delta")).rstrip("=")) * 3 // 4  # bytes of base64
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
+            self._facts += lost_audio(number, self._session, response, turn.audio)
             first_at = turn.events[0][1].at
             seconds = inf if first_at is None else self._last_at - first_at
             self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
@@ -381,28 +394,13 @@ class RealtimeTurns:
         """The session as it is, without what the server alone put there."""
         return {k: v for k, v in self._session.items() if k in _OF_BOTH or k in self._updates.stated}
 
-    def _refuse_change(self, number: int, error: Value) -> bool:
-        """Note the refusal of a message that requests no response; False if the error is about something else."""
-        change, self._pending_change = self._pending_change, None
-        named = self._named.get(str(error.get("event_id")))
-        if named and named[1].get("type") in _CHANGES:
-            change = (named[0], str(named[1].get("type")))
-        if change is None or (named and named[0] != change[0]) or error.get("type") == "server_error":
-            return False
-        param = str(error.get("param") or "")
-        if param.startswith(("session", "response", "item.")):
-            return False
-        text = f"the server refused {change[1]} (message {change[0] + 1}): {str(error.get('message'))!r:.200}"
-        self._facts.append(SocketFact("socket.refused-message", text, (change[0], number)))
-        return True
-
     def _note_harmless(self, number: int, code: str, error: Value) -> None:
         """Note a refusal that changes nothing: clients that end the call for it are at fault (berd issue 318)."""
         sent, kind = (self._cancelled_in, "response.cancel") if code == NOT_ACTIVE else (None, "")
         if code == DUPLICATE:
             sent, kind = self._forget_item(error), "conversation.item.create"
-        elif self._pending_change and code != NOT_ACTIVE:
-            (sent, kind), self._pending_change = self._pending_change, None
+        elif code != NOT_ACTIVE and (change := self._changes.take(error)):
+            sent, kind = change
         if sent is not None:
             told = f"the server refused {kind} (message {sent + 1}): {str(error.get('message'))!r:.200}"
             text = f"{told}; nothing has changed, and the connection can still be used"
@@ -429,14 +427,15 @@ class RealtimeTurns:
             self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
             if unknown != "response.create":
                 return
-        if self._refuse_change(number, error):
+        if refused := self._changes.refuse(number, error, self._named.get(str(error.get("event_id")))):
+            self._facts.append(refused)
             return
         if str(error.get("param")).startswith("session"):
             self._updates.refuse()
         turn = self._find_refused(frame, error)
         if code == ACTIVE and turn:
-            text = f"message {turn.numbers[-1] + 1} requests a response while another one is in progress"
-            self._facts.append(SocketFact("socket.two-responses", text, (turn.numbers[-1], number)))
+            is_alone = not self._active and not self._waiting and not responds_by_itself(self._session)
+            self._facts.append(second_response(turn.numbers[-1], number, self._trigger if is_alone else None))
         if turn is None and self._active:
             next(iter(self._active.values())).add(number, frame, "error")
             return
