@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.breakages import unseen_texts
+from workbench.config import resources
 from workbench.contracts import explain, pages
 from workbench.contracts.error_text_lines import match_lines
 from workbench.protocols.refusals import _phrases
@@ -61,6 +64,15 @@ NEW = {
     "fewer tool results than tool calls": "closure.missing-result",
     "input exceeds the maximum tokens": "",
     "没有解析出内容": "",
+    "tools[0].function.name is required": "schema.name",
+    "reasoning must be a string": "content.shape",
+    "messages must contain 1 to 40 entries": "",
+    "The tool result is not available": "closure.missing-result",
+    "the tool result is missing structuredContent": "",
+    "no image support in this model": "content.unsupported-part",
+    "gpt-3.5 does not support schemas": "params.unsupported",
+    "there is no content in the last user message": "content.empty",
+    "context caching is not supported": "gateway.unknown-field",
     "Tool call not allowed while a summary is written": "",
     "undefined function call to foo()": "",
     "jwt signature verification failed": "",
@@ -96,6 +108,13 @@ def test_every_rule_of_a_phrase_has_a_page_and_every_thing_a_word():
     things = {thing for rows in table.things.values() for _, thing in rows}
     assert {f"<{thing}>" for thing, _, _ in table.rules} | {f"<{thing}>" for thing in table.wide} <= things
     assert {fault for _, fault, _ in table.rules} <= {fault.name for fault in table.faults}
+
+
+def test_no_key_of_the_table_comes_twice():
+    sections = re.split(r"^(?=\w)", resources.refusal_table("phrases").decode(), flags=re.MULTILINE)
+    for section in sections:
+        keys = re.findall(r"^  ([\w.-]+):", section, re.MULTILINE)
+        assert len(keys) == len(set(keys)), [key for key in set(keys) if keys.count(key) > 1]
 
 
 def test_a_pattern_is_cut_at_its_bars():
