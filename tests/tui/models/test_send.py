@@ -34,6 +34,14 @@ def test_the_promise_is_always_there(target: Target, words: str, width: int) -> 
     assert cells(plain(lines[0])) <= 2 * width
 
 
+@pytest.mark.parametrize(("target", "rows"), [(SIMULATED, 1), (LIVE, 2)])
+def test_in_a_low_window_a_title_takes_one_row_unless_requests_leave(target: Target, rows: int) -> None:
+    title = f"Request 2 → {target.name} · an edit with a long title"
+    first, _ = send.headline(title, (), target, (40, 20), is_set=True)
+    assert target.name in plain(first)
+    assert cells(plain(first).rstrip()) <= 40 * rows or not target.is_simulator
+
+
 def test_a_key_is_named_and_said_to_be_set_or_not() -> None:
     told = [plain(fact.head) for fact in send.facts(shown(), is_set=True)]
     assert any("$EXAMPLE_KEY is set; its value is sent to api.example.com only" in line for line in told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.contracts import Verdict
@@ -59,3 +61,28 @@ def test_the_summary_counts_what_was_sent_apart_from_what_cannot_be() -> None:
     known = [outcome(Verdict.ACCEPTS), outcome(Verdict.REFUSES, 400), outcome(Verdict.UNKNOWN, 0)]
     told = plain(whatif.summary(5, known))
     assert told.startswith("2 sent") and "1 cannot be sent" in told and "2 remaining" in told
+
+
+def test_every_variant_has_a_row_where_all_fit_or_the_person_asks() -> None:
+    rows, variants = whatif.VariantRows(), [VARIANT, replace(VARIANT, request=None, why_not="no reasoning")]
+    rows.sort(variants, {}, 1)
+    assert (rows.listed, rows.hidden) == ([0], [1])
+    rows.fit(2)
+    assert (rows.listed, rows.hidden) == ([0, 1], [])
+    rows.fit(1)
+    assert rows.count() == 2 and rows.variant(1) is None
+    rows.unfold()
+    assert rows.hidden == []
+
+
+def test_a_narrow_row_begins_with_the_status_and_its_variant_is_not_cut() -> None:
+    shown = plain(whatif.row(VARIANT, [outcome(Verdict.REFUSES, 400)], 0, range(1), 38))
+    assert shown.startswith("✗ 400") and shown.endswith("without reasoning")
+    head = plain(whatif.columns(TARGETS, 1, 38))
+    assert "▸sim:t1" in head and "+5" in head
+
+
+def test_one_reason_of_all_targets_is_said_once() -> None:
+    unsent = outcome(Verdict.UNKNOWN, 0, "sim:t0 does not support gemini")
+    shown = plain(whatif.row(VARIANT, [unsent] * 3, None, range(3), 118))
+    assert shown.count("does not support gemini") == 1

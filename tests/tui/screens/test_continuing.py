@@ -246,3 +246,21 @@ async def test_where_nothing_was_measured_there_is_nothing_to_switch() -> None:
         assert "correction" not in driver.text
         await driver.press("P")
         await until(driver.pilot, lambda: "no corrections" in driver.text)
+
+
+async def test_the_request_that_a_result_leads_to_is_shown_where_rows_are_free() -> None:
+    asked = chat(USER), answered(call("c1"))
+    first = samples.exchange(*map(loads, asked), url=URL)
+    told = chat(
+        USER,
+        {"role": "assistant", "content": None, "tool_calls": [call("c1")]},
+        {"role": "tool", "tool_call_id": "c1", "content": "recorded"},
+    )
+    second = samples.exchange(loads(told), loads(answered()), url=URL, number=2)
+    async with showing(samples.session(first, second), (120, 40), exchange=0) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, AnswerCall, 0)
+        await until(driver.pilot, lambda: "Request with this result" in driver.text)
+        assert loads(screen.request.body)["messages"][-1]["content"] == "recorded"
+        await driver.press("x")
+        await until(driver.pilot, lambda: b"Error: recorded" in screen.request.body)

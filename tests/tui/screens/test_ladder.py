@@ -11,6 +11,7 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.tui.screens import ladder
 from workbench.tui.screens.ladder import LadderScreen
+from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, Session
 
 SCHEMA = {
@@ -123,3 +124,17 @@ async def test_hostile_calls_and_tools_reach_the_screen_clean() -> None:
         for key in ("g", "tab", "G", "q", "T", "tab", "tab", "q", "c", "l", "tab", "q"):
             await driver.press(key)
             assert_clean(driver)
+
+
+async def test_the_result_that_a_request_carries_is_below_the_call() -> None:
+    async with showing(calling('{"path": "a"}'), size=(120, 40)) as driver:
+        screen = await ladder_of(driver)
+        assert "Result · request 1, message 3" in driver.text
+        assert loads(screen.result.body) == {"role": "tool", "tool_call_id": "call_0", "content": "done"}
+
+
+async def test_without_calls_the_response_is_shown_and_no_empty_pane() -> None:
+    async with showing(calling(), size=(120, 40)) as driver:
+        screen = await ladder_of(driver)
+        assert "choose another exchange" in driver.text and "Response · " in driver.text
+        assert screen.sent.body and not screen.rungs.region.height and not screen.result.region.height

@@ -22,6 +22,9 @@ MOST_PIECES = 500
 """Remaining parts listed, at most; nobody reads a longer list."""
 
 
+MOST_SHOWN = 2000
+"""Characters of a value that is shown, at most."""
+
 MOST_EDITS = 8
 """Changes shown of one fix, at most."""
 
@@ -84,6 +87,13 @@ def _short(value: JsonValue) -> str:
 
 def _json(value: JsonValue) -> str:
     return dumps(value).decode("utf-8", "replace")
+
+
+def _short_json(value: JsonValue) -> str:
+    """A value as JSON, its opaque strings by their beginning and length."""
+    from workbench.tui.models.rows import fold_text
+
+    return visible(fold_text(dumps(value), MOST_SHOWN))
 
 
 def piece_line(piece: RemainingPart) -> Line:
@@ -163,6 +173,6 @@ def edit_body(mended: MinimalFix, width: int) -> list[Line]:
 
 
 def _sides(edit: Edit, width: int) -> list[Line]:
-    old = wrap(f"- {visible(_json(edit.old))}", width, "error", indent=4, most=4) if edit.op != "insert" else []
-    new = wrap(f"+ {visible(_json(edit.new))}", width, "ok", indent=4, most=4) if edit.op != "remove" else []
+    old = wrap(f"- {_short_json(edit.old)}", width, "error", indent=4, most=4) if edit.op != "insert" else []
+    new = wrap(f"+ {_short_json(edit.new)}", width, "ok", indent=4, most=4) if edit.op != "remove" else []
     return [*old, *new]

@@ -22,8 +22,11 @@ NAME, TITLE = 27, 40
 LEAST_TITLED = 140
 """Columns of a list that shows both, the title of a variant and its name."""
 
-LEAST_CELL, MOST_CELL = 18, 60
-"""Columns of an outcome, at least and at most."""
+LONGEST_TITLE = 57
+"""Columns of a variant's title where outcomes leave them."""
+
+LEAST_CELL, COMFORTABLE_CELL, MOST_CELL = 18, 24, 60
+"""Columns of an outcome: at least, in which most are whole, and at most."""
 
 BRIEF_CELL = 7
 """Columns of an outcome in a narrow list, in front of the variant: its sign and the status."""
@@ -85,16 +88,26 @@ class VariantRows:
         return self.listed[row] if row < len(self.listed) else None
 
 
-def name_width(width: int) -> int:
-    """Columns of a variant's title and name; a list that is not wide shows the title only."""
-    if width >= LEAST_TITLED:
-        return NAME + TITLE
-    return max(NAME, min(TITLE, width * 2 // 5))
+def title_width(width: int, targets: int = 0) -> int:
+    """Columns of a variant's title: more than usual if this many targets leave some."""
+    usual = TITLE if width >= LEAST_TITLED else max(NAME, min(TITLE, width * 2 // 5))
+    spare = width - usual - _name_width(width) - MORE - targets * COMFORTABLE_CELL
+    return min(LONGEST_TITLE, usual + max(0, spare)) if targets else usual
+
+
+def _name_width(width: int) -> int:
+    """Columns of a variant's name: a list that is not wide shows the title only."""
+    return NAME if width >= LEAST_TITLED else 0
+
+
+def _for_cells(width: int, targets: int = 0) -> int:
+    """Columns for the outcomes."""
+    return width - title_width(width, targets) - _name_width(width) - MORE
 
 
 def room(width: int) -> int:
     """Number of targets that fit side by side; in a narrow list the chosen one is shown alone."""
-    return 1 if width < ROOMY else max(1, (width - name_width(width) - MORE) // LEAST_CELL)
+    return 1 if width < ROOMY else max(1, _for_cells(width) // LEAST_CELL)
 
 
 def visible_targets(targets: int, current: int, width: int) -> range:
@@ -106,7 +119,8 @@ def visible_targets(targets: int, current: int, width: int) -> range:
 
 def cell_width(width: int, visible: range) -> int:
     """Columns of each outcome."""
-    return max(LEAST_CELL, min(MOST_CELL, (width - name_width(width) - MORE) // max(1, len(visible))))
+    targets = max(1, len(visible))
+    return max(LEAST_CELL, min(MOST_CELL, _for_cells(width, targets) // targets))
 
 
 def columns(targets: Sequence[Target], current: int, width: int) -> Line:
@@ -117,7 +131,7 @@ def columns(targets: Sequence[Target], current: int, width: int) -> Line:
     if width < ROOMY and targets:
         return line(Span("  at ", "muted"), Span(f"▸{targets[current].name}", "tab"), "  ", others)
     each = cell_width(width, visible)
-    spans = [Span("  variant", "muted", name_width(width) + 2)]
+    spans = [Span("  variant", "muted", title_width(width, len(visible)) + _name_width(width) + 2)]
     for n in visible:
         name = f"{'▸' if n == current else ' '}{targets[n].name}"
         spans += [Span(name, "tab" if n == current else "strong", each - 1), Span(" ")]
@@ -137,7 +151,7 @@ def row(
         sign, words, shade = _brief(outcomes[visible[0]]) if variant.request and visible else ("·", "", "muted")
         text = f"{variant.title}{f': {variant.why_not}' if variant.why_not else ''}"
         return line(Span(f"{sign} {words}", shade, BRIEF_CELL), Span(text, style))
-    spans = [*_name(variant, style, width), Span(" ")]
+    spans = [*_name(variant, style, width, title_width(width, len(visible))), Span(" ")]
     each = cell_width(width, visible)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
@@ -152,11 +166,10 @@ def row(
     return tuple(spans)
 
 
-def _name(variant: RequestVariant, style: str, width: int) -> Line:
+def _name(variant: RequestVariant, style: str, width: int, columns: int) -> Line:
     if width < LEAST_TITLED:
-        columns = name_width(width) - 1
-        return line(Span(clip(variant.title, columns), style, columns))
-    return line(Span(clip(variant.title, TITLE - 2), style, TITLE), Span(variant.name, "muted", NAME - 1))
+        return line(Span(clip(variant.title, columns - 1), style, columns - 1))
+    return line(Span(clip(variant.title, columns - 2), style, columns), Span(variant.name, "muted", NAME - 1))
 
 
 def folded_line(variants: Sequence[RequestVariant], *, has_names: bool) -> Line:

@@ -92,10 +92,11 @@ class HunksPane(DifferencesPane):
 
     def _around(self, width: int) -> int:
         """Rows shown above and below a range: a single range is shown in the middle of its surroundings."""
-        if self.count() > 1 or not self._sides:
+        if self.count() > 1 or not self._sides or not self.compared:
             return 1
-        bare = self._sides.lines(self.compared.difference.hunks[0], 0) if self.compared else ()
-        return max(1, (self.content_region.height - len(bare) - 1) // 2)
+        hunk, room = self.compared.difference.hunks[0], self.content_region.height - 1
+        around = max(1, (room - len(self._sides.lines(hunk, 0))) // 2)
+        return around + max(0, room - len(self._sides.lines(hunk, around)))  # what one side lacks the other may have
 
 
 def comparing(screen: DiffScreen, index: int) -> Job:

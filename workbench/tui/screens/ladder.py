@@ -16,11 +16,11 @@ from workbench.tui.models import argument_steps
 from workbench.tui.models.argument_steps import LadderCall, LadderRung
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
+from workbench.tui.screens.worklist import ELSEWHERE, ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
 from workbench.tui.widgets.body import BodyPane
 from workbench.tui.widgets.lineview import LineView
-from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
+from workbench.views import REQUEST, RESPONSE, Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.service import Job
 
-NO_CALLS = "no tool calls: none in the history, in the response or in text"
+NO_CALLS = f"no tool calls: none in the history, in the response or in text\n\n{ELSEWHERE}"
 FREE_TEXT = ("openai-custom",)
 """Formats of calls with free text instead of JSON as input."""
 
@@ -99,13 +99,18 @@ class LadderSource(WorklistSource[LadderCall, ReadCall]):
 
     Args:
         index: index of the exchange.
+
+    Attributes:
+        response: content-decoded body of the response, once the calls were looked for.
     """
 
     def __init__(self, index: int) -> None:
         self._index = index
+        self.response = b""
 
     def subjects_in(self, inspector: Inspector) -> Sequence[LadderCall]:
         decoded = inspector.detail(self._index).decoded
+        self.response = decoded.response_text
         declared = decoded.request.tools if decoded.request else ()
         findings = inspector.rows[self._index].findings
         calls = [*_calls(decoded, declared), *_in_text(decoded, declared)]
@@ -169,7 +174,8 @@ class LadderScreen(WorklistScreen):
         self, ask: Callable[[Job], None], index: int, node_refs: Sequence[NodeRef], why_none: str, branch: str
     ) -> None:
         super().__init__(index, branch)
-        self.worklist = Worklist(self, LadderSource(index), ask)
+        self.source = LadderSource(index)
+        self.worklist = Worklist(self, self.source, ask)
         self.wanted, self.why_none = node_refs, why_none
         self._declared: ToolDef | str | None = "not shown yet"
 
@@ -210,6 +216,9 @@ class LadderScreen(WorklistScreen):
         at = next((n for ref in self.wanted for n, s in enumerate(subjects) if s.ref == ref), len(subjects) - 1)
         self.calls.move_to(at, center=True)
         self._show_call()
+        if not subjects:
+            self.sent.show(self.source.response, why="there is no response")
+            self.sent.title(line(f" Response · {size(len(self.source.response))} "))
 
     def show_judgement(self, number: int) -> None:
         self._show_calls()

@@ -87,7 +87,7 @@ class MinimizeEnd(Message):
 class EditsPane(LineView):
     """Fixes of the request, the best first; the one under the cursor in full."""
 
-    is_accordion = hangs = True
+    is_accordion = fills = hangs = True
     edits: tuple[MinimalFix, ...] = ()
     target = ""
     why = "fixes are searched for after the smallest request is found"

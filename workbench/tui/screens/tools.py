@@ -15,7 +15,7 @@ from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TALL, TOO_SMALL
 from workbench.tui.models.tools import DialectRow, ToolDeclaration, ToolJudgement
-from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
+from workbench.tui.screens.worklist import ELSEWHERE, ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
 from workbench.tui.widgets.body import BodyPane
 from workbench.tui.widgets.lineview import LineView
@@ -32,7 +32,7 @@ TOO_LARGE = 256 * 1024
 LEAST_ELSE = 12
 """Rows of the header, the footer, the borders and the schemas beside the lists, at least."""
 
-NO_TOOLS = "the request declares no tools"
+NO_TOOLS = f"the request declares no tools\n\n{ELSEWHERE}"
 
 
 class DetailPane(LineView):

@@ -27,6 +27,14 @@ Subject = TypeVar("Subject")
 Judgement = TypeVar("Judgement")
 
 
+NONE = "-none"
+"""Class of a screen without subjects: the panes about one are hidden."""
+
+
+ELSEWHERE = "q: back, choose another exchange"
+"""Where a person goes from an exchange that has nothing to show."""
+
+
 class ListPane(LineView):
     """List of lines, each made when it becomes visible."""
 
@@ -162,6 +170,7 @@ class Worklist(Generic[Subject, Judgement]):
     def _list(self, subjects: Sequence[Subject]) -> None:
         if is_open(self.screen):
             self.subjects = subjects
+            self.screen.set_class(not subjects, NONE)
             self.screen.show_subjects()
             self.ask_next()
 
