@@ -92,7 +92,7 @@ def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> I
 
 
 def _part(message: Message, old: Part, new: Part) -> Iterator[LeafChange]:
-    names = _names(old)
+    names = _names(type(old))
     found = [change for name in names for change in _field(message, old, new, name)]
     yield from found
     loose = (n for n in names if not _is_written(old, n) and getattr(old, n) != getattr(new, n))
@@ -107,7 +107,7 @@ def _is_written(part: Part, name: str) -> bool:
     return inside or name in part.source.fields
 
 
-def _names(kind: Part | type[ToolDef]) -> tuple[str, ...]:
+def _names(kind: type) -> tuple[str, ...]:
     return tuple(name for name in field_names(kind) if name not in ("source", "copies"))
 
 

@@ -156,7 +156,9 @@ def edit_line(mended: MinimalFix, target: str) -> Line:
         None: ("·", "muted", "not sent to the target"),
     }[mended.accepted]
     return line(
-        Span(f" {sign} ", style), Span(visible(mended.repair.title)), Span(f" · {size(mended.size)} · {words}", "muted")
+        Span(f" {sign} ", style, 3),
+        Span(visible(mended.repair.title)),
+        Span(f" · {size(mended.size)} · {words}", "muted"),
     )
 
 
