@@ -81,6 +81,7 @@ ORDINALS = (
     "fifty-fifth",
     "fifty-sixth",
     "fifty-seventh",
+    "fifty-eighth",
 )
 
 

@@ -168,13 +168,19 @@ def _frames(entry: Entry) -> Artefact:
 
 
 def _connections(entry: Entry, lines: Iterable[str]) -> Artefact:
-    """A session with each connection and its turns, as the recorder writes it; ``> connect`` begins another one."""
+    """A session with each connection and its turns, as the recorder writes it.
+
+    ``> connect`` begins another one, ``> wait 12`` lets seconds pass; else messages are a tenth of a second apart.
+    """
+    waited = 0.0
     connections: list[list[Frame]] = [[]]
     for number, line in enumerate(lines):
         if line == "> connect":
             connections.append([])
+        elif line.startswith("> wait "):
+            waited += float(line.removeprefix("> wait "))
         else:
-            connections[-1].append(_frame(line, number / 10))
+            connections[-1].append(_frame(line, number / 10 + waited))
     shaken, socket, start = _handshake(entry), ExchangeKind.WEBSOCKET, 1.79e9
     return _session(
         Exchange(

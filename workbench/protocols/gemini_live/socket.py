@@ -183,7 +183,10 @@ class LiveTurns:
         self._contents.append(b'{"role":"user","parts":[' + inner + b"]}")
         self._frames.append(number)
         self._partial = (*self._partial, number)
+        earlier = self._turn
         self._request(number, frame, results=names)
+        if earlier and self._turn and self._turn is not earlier and _are_silent(found):
+            self._turn.speech.mute(number, earlier.speech)
 
     def _judge_results(self, number: int, names: set[str | None]) -> None:
         for name in sorted(map(str, names & self._cancelled)):
@@ -405,9 +408,18 @@ class LiveTurns:
         self._close_said()
         if self._turn is not None:
             self._facts += self._turn.speech.facts(self._turn.setup, self._turn.contents)
+            self._facts += self._turn.speech.echoes()
             self._left_open = self._turn.open_calls - self._cancelled
             self._turn.is_over = self._turn.is_over or self._turn.is_whole
             self._turn = self._queue.pop(0) if self._queue else None
+
+
+def _are_silent(results: list[JsonValue]) -> bool:
+    """Every result asks the model to say nothing about it."""
+    schedulings = {
+        member(result, "scheduling") or member(member(result, "response"), "scheduling") for result in results
+    }
+    return schedulings == {"SILENT"}
 
 
 def _resumption(number: int, setup: Value) -> Resumption:

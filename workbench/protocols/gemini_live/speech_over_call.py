@@ -30,12 +30,22 @@ class SpeechOverCall:
         self._has_others = False
         self._first: tuple[int, str | None] | None = None  # frame of the first word over a call, and the call
         self._words = ""
+        self._before = ""  # what was said before the first call
+        self._after = ""  # what is said after results that asked for silence
+        self._muted: tuple[int, str] | None = None  # frame of those results, and what was said before them
+
+    def mute(self, number: int, earlier: SpeechOverCall) -> None:
+        """Note results on whose account the model should say nothing, and the turn of their calls."""
+        self._muted = (number, earlier._before)
 
     def add(self, number: int, words: str, open_calls: Iterable[str | None]) -> None:
         """Note words of the model."""
         calls = [*open_calls]
+        if self._muted:
+            self._after += words
         if not calls:
             self._has_others |= bool(words.strip())
+            self._before += words
             return
         self._first = self._first or (number, calls[0])
         self._words += words
@@ -43,6 +53,17 @@ class SpeechOverCall:
     def add_of_user(self) -> None:
         """Note words of the user while a call is open."""
         self._has_others = True
+
+    def echoes(self) -> Iterator[SocketFact]:
+        """Say that the model repeats itself after results with the scheduling SILENT (discuss.ai.google.dev 114361)."""
+        number, before = self._muted or (-1, "")
+        if len(before.split()) >= _SENTENCE and before.strip() in self._after:
+            text = (
+                f"the model says {before.strip()[:80]!r} again after the results in message {number + 1}, though their"
+            )
+            text += " scheduling is SILENT"
+            yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=True)
+        self._muted = None
 
     def facts(self, setup: Value, contents: Iterable[bytes]) -> Iterator[SocketFact]:
         """Say what was stated before the result came (js-genai issue 1210, python-genai issue 1894); once.

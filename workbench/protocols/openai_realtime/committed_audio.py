@@ -1,4 +1,4 @@
-"""Audio of the user that the server has committed, and its transcripts."""
+"""Speech of the user that the server hears and commits, and its transcripts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ _PREFIX = "conversation.item.input_audio_transcription."
 _ENDS = (f"{_PREFIX}completed", f"{_PREFIX}failed")
 
 
+_BOUNDS = ("input_audio_buffer.speech_stopped", "input_audio_buffer.committed", "input_audio_buffer.cleared")
+_LONG = 45.0
+"""Seconds of speech without a pause: an utterance of a conversation is over long before."""
+
+
 class CommittedAudio:
-    """Items of audio that have no transcript yet.
+    """Items of audio that have no transcript yet, and speech that has begun.
 
     Attributes:
         is_left: the client closed the connection, and so waits for none.
@@ -21,16 +26,32 @@ class CommittedAudio:
     def __init__(self) -> None:
         self.is_left = False
         self._frames: dict[str, int] = {}  # item → frame that committed it
+        self._speech: tuple[int, float] | None = None  # frame and time in which the user began to speak
 
-    def read(self, number: int, kind: str, value: Value) -> None:
-        """Note an event of the server that commits audio, or ends its transcript."""
+    def read(self, number: int, kind: str, value: Value, seconds: float) -> None:
+        """Note an event of the server, at a time, that begins, ends or commits speech, or ends its transcript."""
+        if kind == "input_audio_buffer.speech_started":
+            self._speech = (number, seconds)
+        elif kind in _BOUNDS:
+            self._speech = None
         if kind == "input_audio_buffer.committed":
             self._frames[str(value.get("item_id"))] = number
         elif kind in _ENDS:
             self._frames.pop(str(value.get("item_id")), None)
 
-    def facts(self, session: Value) -> Iterator[SocketFact]:
-        """Audio without a transcript at the end of a session that only transcribes."""
+    def facts(self, session: Value, seconds: float) -> Iterator[SocketFact]:
+        """Speech without an end, and audio without a transcript at the end of a session that only transcribes.
+
+        Args:
+            seconds: time of the newest message.
+        """
+        if self._speech and seconds - self._speech[1] > _LONG and not is_for_transcripts(session):
+            number, start = self._speech
+            text = (
+                f"the server hears speech from message {number + 1} on, and after {seconds - start:.0f} s no end of it:"
+            )
+            text += " the audio has no silence, or its format is not that of the session"
+            yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
         if self._frames and is_for_transcripts(session) and not self.is_left:
             item, number = next(reversed(self._frames.items()))
             text = (

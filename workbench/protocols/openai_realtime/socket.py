@@ -204,7 +204,7 @@ class RealtimeTurns:
         yield from self._interruptions.facts()
         yield from self._idle_input()
         yield from self._unheard_input()
-        yield from self._audio.facts(self._session)
+        yield from self._audio.facts(self._session, self._last_at)
         yield from self._unannounced_session()
 
     def _idle_input(self) -> Iterator[SocketFact]:
@@ -247,7 +247,7 @@ class RealtimeTurns:
         if kind in _ANNOUNCED:
             self._first_event = None
         self._changes.confirm(kind)
-        self._audio.read(number, kind, value)
+        self._audio.read(number, kind, value, self._last_at)
         self._facts += failures(number, kind, value)
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
