@@ -14,6 +14,8 @@ import pytest
 from workbench import children
 from workbench.config import cache_files, resources
 from workbench.contracts import contract_cache, loading
+from workbench.contracts.common_practice import practices
+from workbench.contracts.contract import Contract
 from workbench.contracts.facts import ContractFile
 from workbench.contracts.scopes import Holds
 from workbench.contracts.vocabulary import vet
@@ -43,6 +45,19 @@ def few(profiles: Path) -> Path:
     """The same with a few contracts: to read all takes a second, and every test would read them again."""
     for path in profiles.glob("*.yaml"):
         if path.stem not in FEW:
+            path.unlink()
+    loading.forget()
+    return profiles
+
+
+OF_CHAT = (loading.GENERIC, "cerebras", "deepseek", "groq", "mistral", "openai", "xai")
+
+
+@pytest.fixture
+def of_chat(profiles: Path) -> Path:
+    """The same with enough contracts of one protocol for a common practice."""
+    for path in profiles.glob("*.yaml"):
+        if path.stem not in OF_CHAT:
             path.unlink()
     loading.forget()
     return profiles
@@ -198,3 +213,50 @@ def test_files_of_somebody_else_are_not_read(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
         assert cache_files.read("x") is None
     assert sys.platform != "win32" or cache_files.read("x") == b"mine"
+
+
+def in_a_later_run(digest: str, name: str, protocol: str, model: str) -> Contract:
+    """A contract as another process resolves it."""
+    loading.forget()
+    loading.keep_resolved(digest)
+    return loading.resolve(name, protocol, "", model)
+
+
+RESOLVED = [
+    ("deepseek", "openai-chat", "deepseek-chat"),
+    ("groq", "openai-chat", "openai/gpt-oss-120b"),
+    ("openai", "openai-chat", "gpt-5"),
+    ("openai", "openai-responses", "gpt-5.2"),
+]
+
+
+def test_a_resolved_contract_is_the_same_from_the_cache(of_chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved = {case: loading.resolve(case[0], case[1], "", case[2]) for case in RESOLVED}
+    pairs = {case: (contract, loading.softened(contract)) for case, contract in resolved.items()}
+    for case in RESOLVED:
+        in_a_later_run("a program", *case)
+    with monkeypatch.context() as only_kept:
+        only_kept.setattr(loading, "_resolve", None)
+        kept = {case: in_a_later_run("a program", *case) for case in RESOLVED}
+        assert {case: (contract, loading.softened(contract)) for case, contract in kept.items()} == pairs
+    assert any(contract is not soft for contract, soft in pairs.values())
+    assert in_a_later_run("another program", *RESOLVED[0]) == pairs[RESOLVED[0]][0]
+    assert len([*resources.cache_folder().glob("resolved-*.json")]) == 1 + len(RESOLVED)
+
+
+def test_a_resolved_contract_that_cannot_be_read_is_resolved_again(of_chat: Path) -> None:
+    first = in_a_later_run("a program", *RESOLVED[0])
+    (kept,) = resources.cache_folder().glob("resolved-*.json")
+    for damage in (b"", b"[]", b"[[],[]]", kept.read_bytes()[:-9]):
+        kept.write_bytes(damage)
+        assert in_a_later_run("a program", *RESOLVED[0]) == first
+
+
+def test_refusals_behind_common_practice_are_the_same_from_the_cache(of_chat: Path) -> None:
+    files = {name: from_yaml(name) for name in OF_CHAT}
+    computed = practices(files.values())
+    loading.outlines()
+    assert {name: dict(contract_cache.common_refusals(name, files.__getitem__).at) for name in computed} == {
+        name: dict(practice.refusals) for name, practice in computed.items()
+    }
+    assert any(practice.refusals for practice in computed.values())

@@ -39,9 +39,9 @@ def choose(clues: Clues, protocol: str | None, observed: str = "") -> tuple[Cont
         if name:
             return _whole(name, how, clues, protocol)
     name, how, is_front_end = _choose(place, clues.model, protocol, clues.answered_as)
-    if is_front_end or not contracts.read(name).speaks(protocol):
+    if is_front_end or not contracts.outline(name).speaks(protocol):
         return _whole(name, how, clues, protocol)
-    variant, why = contracts.read(name).variant(clues)
+    variant, why = contracts.outline(name).variant(clues)
     own = f"{name}:{variant}" if variant else name
     how = f"no contract for host {place}: generic is used, with the reasoning facts of {own} ({how})"
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
@@ -115,7 +115,7 @@ def _by_error(text: str, protocol: str | None, model: str | None) -> tuple[str, 
     matches = explain(text, is_answer=True)
     whole = [m for m in matches if m.is_whole] or matches
     names = {name for m in whole for name in (m.provider.partition(":")[0], *m.also)}
-    speaking = [name for name in names if name in contracts.names() and contracts.read(name).speaks(protocol)]
+    speaking = [name for name in names if name in contracts.names() and contracts.outline(name).speaks(protocol)]
     of_model = {name for name, _ in _by_model(model)}
     likely = speaking if len(names) == 1 else [name for name in speaking if name in of_model]
     return (likely[0], "from the text of its error") if len(likely) == 1 else None
@@ -123,7 +123,7 @@ def _by_error(text: str, protocol: str | None, model: str | None) -> tuple[str, 
 
 def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
     """The contract itself if it covers the protocol; else ``generic``."""
-    file = contracts.read(name)
+    file = contracts.outline(name)
     if not file.speaks(protocol):
         return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic is used"
     variant, why = file.variant(clues)
@@ -141,9 +141,9 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
     by_protocol = [] if place else [*_by_protocol(protocol)]  # whose a wire is does not tell who serves it
     for candidates in ([*_by_host(place)], [*by_name, *by_protocol]):
         if candidates:
-            speaking = (found for found in candidates if contracts.read(found[0]).speaks(protocol))
+            speaking = (found for found in candidates if contracts.outline(found[0]).speaks(protocol))
             name, how = next(speaking, candidates[0])
-            is_elsewhere = bool(place) and bool(contracts.read(name).hosts) and (name, how) not in _by_host(place)
+            is_elsewhere = bool(place) and bool(contracts.outline(name).hosts) and (name, how) not in _by_host(place)
             return name, how, not is_elsewhere
     return contracts.GENERIC, "no contract matches: generic is used", True
 
@@ -228,7 +228,7 @@ def choose_contract(
 @lru_cache(maxsize=64)
 def _of_same_hosts(name: str, protocol: str | None) -> str:
     """The contract of a provider for another one of its protocols, if that has a contract of its own; else empty."""
-    hosts = set(contracts.read(name).hosts)
+    hosts = set(contracts.outline(name).hosts)
     found = (file.name for file in contracts.outlines() if protocol in file.native and hosts & set(file.hosts))
     return next(found, "")
 

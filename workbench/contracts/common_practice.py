@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import reduce
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.contracts.contract import Contract, Fact
 from workbench.contracts.pointer_patterns import names_of
@@ -19,6 +19,7 @@ from workbench.contracts.relations import Consequence, Evidence, Relation, When
 from workbench.contracts.value_tests import Test
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass, replace
+from workbench.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from workbench.contracts.facts import ContractFile
@@ -42,6 +43,10 @@ _TERMS_OF_PLACES: Mapping[tuple[str, ...], str] = {
 """Place → the older term that decides about every value there."""
 
 
+Refusals: TypeAlias = "tuple[tuple[tuple[Test, When], ...], ...]"
+"""For each of several contracts, the tests and conditions of its refusals at a place."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommonPractice:
     """Suspicions of one protocol.
@@ -56,7 +61,17 @@ class CommonPractice:
     terms: Mapping[str, Fact] = NOTHING
     relations: tuple[Relation, ...] = ()
     says: Mapping[str, tuple[str, ...]] = NOTHING
-    refusals: Mapping[str, tuple[tuple[tuple[Test, When], ...], ...]] = NOTHING
+    refusals: Mapping[str, Refusals] = NOTHING
+
+
+class CommonRefusals(NamedTuple):
+    """Refusals of the contracts of one protocol that were seen, by the place of a suspicion.
+
+    Attributes:
+        at: place → for each contract, the tests and conditions of its refusals there.
+    """
+
+    at: Mapping[str, Refusals]
 
     def may_be_refused(self, place: str, value: JsonValue, may_hold: Callable[[When], bool]) -> bool:
         """True if enough contracts may refuse a value at a place; the rest of the request decides.
@@ -72,7 +87,7 @@ class CommonPractice:
 
     def may_confirm(self, place: str, refuses: Callable[[Test, When], bool]) -> bool:
         """True if enough contracts have a refusal at a place of which ``refuses`` is true."""
-        refusing = [any(refuses(test, when) for test, when in each) for each in self.refusals.get(place, ())]
+        refusing = [any(refuses(test, when) for test, when in each) for each in self.at.get(place, ())]
         return sum(refusing) >= LEAST
 
 
@@ -120,7 +135,7 @@ def _practice(contracts: list[Contract], only: Container[str] = ()) -> CommonPra
             terms[key] = Fact(strictest([value for value in values if refuses(value)]), COMMON_SOURCE + key, newest)
             says[key] = tuple(contract.name for contract in stating)
     relations: list[Relation] = []
-    refusals: dict[str, tuple[tuple[tuple[Test, When], ...], ...]] = {}
+    refusals: dict[str, Refusals] = {}
     for steps, found in _by_place([] if only else contracts).items():
         names = dict.fromkeys(name for name, _ in found)
         term = _TERMS_OF_PLACES.get(steps, "")

@@ -1,13 +1,15 @@
 """Shipped contracts in compiled form: an index with what is needed to choose one, and each contract separately.
 
 They are kept in the cache of the user, so that an installation can be read-only and several versions can be installed.
-Entries that were compiled from other files than the present ones are ignored.
+Entries that were compiled from other files than the present ones are ignored. Next to them are the last contracts that
+were resolved for a protocol and a model, each in a file of its own: a short command needs one of them, and to resolve
+it takes longer than all else.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import accumulate, pairwise
@@ -16,28 +18,36 @@ from typing import Any
 
 from workbench import __version__
 from workbench.config import cache_files, resources
-from workbench.contracts.common_practice import CommonPractice, practices
-from workbench.contracts.contract import EnforcedCheck, Fact
+from workbench.contracts.common_practice import CommonPractice, CommonRefusals, Refusals, practices
+from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Endpoint, Sign, Variant
 from workbench.contracts.pointer_patterns import Place
 from workbench.contracts.relations import Condition, Relation, When
 from workbench.contracts.scopes import Holds
 from workbench.contracts.value_tests import Test
 from workbench.lazy_dataclass import replace
+from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.wire import plain_form
 
 _CLASSES = (
     *(CommonPractice, Condition, ContractFile, Endpoint, EnforcedCheck, Fact),
     *(Holds, Place, Relation, Sign, Test, Variant, When),
 )
+_RESOLVED_CLASSES = (*_CLASSES, Contract, ClosureTerms, Placement, ReasoningTerms, Scope)
 _PRACTICES = "/practices/"
 """Beginning of the keys of common practices, next to the names of contracts; the protocol follows."""
+_REFUSALS = "/refusals/"
+"""Beginning of the keys of what a practice rests on: place → the refusals there, each place with a text of its own."""
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """Exceptions for a file that is not a compiled contract."""
 
 
 MOST_FILES = 4
 """Number of files that are kept: each installation has its own, and removed installations leave theirs behind."""
+
+
+MOST_RESOLVED = 16
+"""Number of resolved contracts that are kept."""
 
 
 class _Store:
@@ -80,12 +90,43 @@ def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
 
 
 def common_practice(protocol: str, load: Callable[[str], ContractFile]) -> CommonPractice | None:
-    """Common practice of the shipped contracts of a protocol. What is not compiled yet is compiled with ``load``."""
+    """Common practice of the shipped contracts of a protocol, without the refusals that it rests on.
+
+    What is not compiled yet is compiled with ``load``.
+    """
     store, key = _store(), _PRACTICES + protocol
     found = store.get(key) if store else None
     if isinstance(found, CommonPractice) or (store and key not in store):
         return found
     return _compile_practices(load).get(protocol)
+
+
+def common_refusals(protocol: str, load: Callable[[str], ContractFile]) -> CommonRefusals:
+    """The refusals that common practice of a protocol rests on. What is not compiled yet is compiled with ``load``."""
+    store, key = _store(), _REFUSALS + protocol
+    found = store.get(key) if store else None
+    if isinstance(found, dict):
+        return CommonRefusals(_LateRefusals(found))
+    practice = None if store and key not in store else _compile_practices(load).get(protocol)
+    return CommonRefusals(practice.refusals if practice else {})
+
+
+class _LateRefusals(Mapping[str, Refusals]):
+    """Place → refusals, decoded when they are asked for: a request asks at a few places of fifty."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts, self._values = texts, dict[str, Refusals]()
+
+    def __getitem__(self, place: str) -> Refusals:
+        if place not in self._values:
+            self._values[place] = plain_form.decode(self._texts[place], _CLASSES)
+        return self._values[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 @cache
@@ -94,6 +135,33 @@ def _compile_practices(load: Callable[[str], ContractFile]) -> Mapping[str, Comm
     files = {name: load(name) for name in resources.shipped_profiles()}
     _save(files)
     return practices(files.values())
+
+
+def resolved(key: str) -> tuple[Contract, Contract] | None:
+    """A resolved contract that was kept under a key, and the same with common practice; None if there is none."""
+    data = cache_files.read(_resolved_name(key))
+    with suppress(*_FAULTS):
+        if data:
+            contract, softened = plain_form.decode(data, _RESOLVED_CLASSES)
+            if isinstance(contract, Contract) and isinstance(softened, Contract | None):
+                return contract, softened or contract
+    return None
+
+
+def keep_resolved(key: str, contract: Contract, softened: Contract) -> None:
+    """Keep a resolved contract, and the same with common practice, without the examples for the tests."""
+    with suppress(*_FAULTS, OSError):
+        pair = [_without_examples(contract), None if softened is contract else _without_examples(softened)]
+        cache_files.write(_resolved_name(key), plain_form.encode(tuple(pair), _RESOLVED_CLASSES).encode())
+        cache_files.keep_newest("resolved-*.json", MOST_RESOLVED)
+
+
+def _without_examples(contract: Contract) -> Contract:
+    return replace(contract, relations=tuple(replace(each, broken={}, healthy={}) for each in contract.relations))
+
+
+def _resolved_name(key: str) -> str:
+    return f"resolved-{hashlib.sha256(key.encode(errors='surrogateescape')).hexdigest()[:32]}.json"
 
 
 def outline(file: ContractFile) -> ContractFile:
@@ -125,7 +193,9 @@ def _save(files: Mapping[str, ContractFile]) -> None:
         parts = {name: plain_form.encode(file, _CLASSES) for name, file in files.items()}
         parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
         for protocol, practice in practices(files.values()).items():
-            parts[_PRACTICES + protocol] = plain_form.encode(practice, _CLASSES)
+            parts[_PRACTICES + protocol] = plain_form.encode(replace(practice, refusals={}), _CLASSES)
+            refusals = {place: plain_form.encode(each, _CLASSES) for place, each in practice.refusals.items()}
+            parts[_REFUSALS + protocol] = plain_form.encode(refusals, ())
         texts = {name: part.encode() for name, part in parts.items()}
         head = plain_form.encode((_made_of(), {name: len(text) for name, text in texts.items()}), ())
         cache_files.write(_file_name(), b"\n".join((head.encode(), b"".join(texts.values()))))

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.config import resources
 from workbench.contracts import contract_cache
-from workbench.contracts.common_practice import CommonPractice
+from workbench.contracts.common_practice import CommonPractice, CommonRefusals, soften
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_terms
 from workbench.contracts.reader import Node
@@ -38,6 +38,7 @@ __all__ = [
     "Endpoint",
     "broken_files",
     "common_practice",
+    "common_refusals",
     "copy_compiled",
     "demand",
     "endpoint",
@@ -46,16 +47,19 @@ __all__ = [
     "forget",
     "forgotten_with",
     "get",
+    "keep_resolved",
     "key_owner",
     "key_variable",
     "load",
     "names",
     "of_model",
+    "outline",
     "outlines",
     "proof_forms",
     "protocols",
     "read",
     "resolve",
+    "softened",
     "variants",
     "warnings",
 ]
@@ -125,6 +129,16 @@ def outlines() -> tuple[ContractFile, ...]:
     )
 
 
+@cache
+def _outlines_by_name() -> Mapping[str, ContractFile]:
+    return {file.name: file for file in outlines()}
+
+
+def outline(name: str) -> ContractFile:
+    """A contract without facts, checks and relations, by a name that exists."""
+    return _outlines_by_name().get(name) or read(name)
+
+
 def copy_compiled(home: Path) -> None:
     """Put the compiled contracts into the cache of another home folder: a process with that home starts faster."""
     contract_cache.outlines(_load_shipped)
@@ -142,6 +156,12 @@ def proof_forms() -> Mapping[str, str]:
 def common_practice(protocol: str | None) -> CommonPractice | None:
     """Refusals shared by most shipped contracts of a protocol; None if no contract covers it."""
     return contract_cache.common_practice(protocol or "", _load_shipped)
+
+
+@cache
+def common_refusals(protocol: str | None) -> CommonRefusals:
+    """The refusals that common practice of a protocol rests on; none if no contract covers it."""
+    return contract_cache.common_refusals(protocol or "", _load_shipped)
 
 
 def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
@@ -164,8 +184,9 @@ def _part(name: str, where: str) -> ContractFile:
 def forget() -> None:
     """Read every contract again when it is next asked for: for callers that have changed a file."""
     contract_cache.forget()
-    own = (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model)
-    for cached in (*own, proof_forms, common_practice, *_DERIVED):
+    _kept.clear()
+    own = (names, broken_files, read, outlines, _outlines_by_name, endpoints, _key_prefixes, resolve, of_model)
+    for cached in (*own, proof_forms, common_practice, common_refusals, *_DERIVED):
         cached.cache_clear()
 
 
@@ -217,9 +238,46 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     return resolve(name, protocol, variant or file.variant(clues)[0], clues.model)
 
 
+_kept: list[str] = []
+"""Keys under which the next contracts that are resolved are kept in the cache."""
+
+_MOST_KEPT = 4
+"""Number of resolved contracts that a process keeps in the cache, or reads from it: the first ones."""
+
+
+def keep_resolved(digest: str) -> None:
+    """Keep the first resolved contracts of this process in the cache, and read those that an earlier one has kept.
+
+    Args:
+        digest: of everything that contracts are made of: the program, its data, and the user's own contracts.
+    """
+    _kept[:] = [digest] * _MOST_KEPT
+
+
 @lru_cache(maxsize=512)
 def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
+    if not _kept:
+        return _resolve(name, protocol, variant, model)
+    key = repr((_kept.pop(), name, protocol, variant, model))
+    if pair := contract_cache.resolved(key):
+        contract, contract.facts[softened] = pair
+        return contract
+    contract = _resolve(name, protocol, variant, model)
+    contract_cache.keep_resolved(key, contract, softened(contract))
+    return contract
+
+
+def softened(contract: Contract) -> Contract:
+    """The contract, with what most providers of its protocol refuse and it says nothing of."""
+    found: Contract | None = contract.facts.get(softened)
+    if found is None:
+        practice = common_practice(contract.protocol)
+        found = contract.facts[softened] = soften(contract, practice) if practice else contract
+    return found
+
+
+def _resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     contract = read(name).resolve(protocol, variant, model)
     for term, add in (("gateway.serves", _as_served), ("gateway.serves-tools", _with_tools)):
         maker = contract.term(term)

@@ -18,7 +18,6 @@ from workbench.contracts import (
     Severity,
     is_listed,
     is_most,
-    soften,
     states,
 )
 from workbench.contracts import loading as contracts
@@ -47,7 +46,7 @@ class _Vote(NamedTuple):
 
 def soft_contract(contract: Contract) -> Contract:
     """The contract, with what most providers refuse and it says nothing of."""
-    return fact(contract, _make_soft)
+    return contracts.softened(contract)
 
 
 def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -65,11 +64,6 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
             suspicions = list(_by_vote(case, finding)) if (finding.side, finding.pointer) not in stated_places else []
             places.update(place for _ in suspicions)
             yield from suspicions
-
-
-def _make_soft(contract: Contract) -> Contract:
-    practice = contracts.common_practice(contract.protocol)
-    return soften(contract, practice) if practice else contract
 
 
 def _is_borrowed(finding: Finding) -> bool:

@@ -284,12 +284,12 @@ def _may_be_common(case: RuleContext, relation: Relation, found: PlacedValue) ->
     """Unless it is a suspicion that no vote can bear out: too few of those that refuse something there refuse this."""
     if not relation.source.startswith(COMMON_SOURCE) or not _is_refused_here_alone(case, relation, found):
         return True
-    practice, place = contracts.common_practice(case.contract.protocol), relation.source.removeprefix(COMMON_SOURCE)
+    known, place = contracts.common_refusals(case.contract.protocol), relation.source.removeprefix(COMMON_SOURCE)
 
     def may_hold(when: When) -> bool:
         return _may_hold_beside(case, when, found.pointer)
 
-    return practice is not None and practice.may_be_refused(place, found.value, may_hold)
+    return known.may_be_refused(place, found.value, may_hold)
 
 
 def _is_refused_here_alone(case: RuleContext, relation: Relation, found: PlacedValue) -> bool:

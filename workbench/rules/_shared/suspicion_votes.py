@@ -52,13 +52,13 @@ def _chance(
     if not question.has_role(kind.role):
         return _LOST
     root: JsonValue = getattr(kind.shape, "skeleton", None)
-    practice = contracts.common_practice(protocol)
-    found = question.search.may_find(root) if root is not None and practice else None
-    if found is None or practice is None:
+    found = question.search.may_find(root) if root is not None else None
+    if found is None:
         return _MAY_WIN
     place = relation.source.removeprefix(COMMON_SOURCE)
     for each in found:
-        if not each.pointer or practice.may_confirm(place, partial(_may_refuse, kind, relation.place, root, each)):
+        may_refuse = partial(_may_refuse, kind, relation.place, root, each)
+        if not each.pointer or contracts.common_refusals(protocol).may_confirm(place, may_refuse):
             return _MAY_WIN
     rule = rule_of(relation)
     if not found or rule in rules:
