@@ -34,7 +34,7 @@ from workbench.contracts import (
     Severity,
     WireOrder,
 )
-from workbench.contracts.loading import keep_resolved
+from workbench.contracts import loading as contracts
 from workbench.lazy_dataclass import replace
 from workbench.library.program_digest import program_digest
 from workbench.rules import ContradictedFact, InspectedExchange, Inspection
@@ -87,7 +87,7 @@ class VerdictStore:
 
     def __init__(self, options: Sequence[str | bool | None]) -> None:
         program = program_digest()
-        keep_resolved(program)
+        contracts.keep_resolved(program)
         self._context = f"{program} {options!r}".encode(errors="surrogateescape")
         self._added: dict[bytes, bytes] = {}
         self._read: dict[str, Mapping[bytes, bytes]] = {}
