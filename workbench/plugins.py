@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -203,11 +202,10 @@ def _entry_point_files(path: tuple[str, ...]) -> tuple[bytes, ...] | None:
         for name in names:
             if name.lower().endswith((".dist-info", ".egg-info", ".egg")):
                 inside = "EGG-INFO/entry_points.txt" if name.lower().endswith(".egg") else "entry_points.txt"
-                with (
-                    suppress(FileNotFoundError, NotADirectoryError),
-                    open(os.path.join(folder, name, inside), "rb") as file,
-                ):
-                    found.append(file.read())
+                place = os.path.join(folder, name, inside)
+                if os.access(place, os.R_OK):  # most packages have none, and an error takes ten times as long
+                    with open(place, "rb") as file:
+                        found.append(file.read())
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ it takes longer than all else.
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -25,6 +25,7 @@ from workbench.contracts.pointer_patterns import Place
 from workbench.contracts.relations import Condition, Relation, When
 from workbench.contracts.scopes import Holds
 from workbench.contracts.value_tests import Test
+from workbench.hashing import blake2b
 from workbench.lazy_dataclass import replace
 from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.wire import plain_form
@@ -161,7 +162,7 @@ def _without_examples(contract: Contract) -> Contract:
 
 
 def _resolved_name(key: str) -> str:
-    return f"resolved-{hashlib.sha256(key.encode(errors='surrogateescape')).hexdigest()[:32]}.json"
+    return f"resolved-{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
 
 
 def outline(file: ContractFile) -> ContractFile:
@@ -216,8 +217,8 @@ def _store() -> _Store | None:
 
 
 def _file_name() -> str:
-    place = hashlib.sha256(str(resources.folder("profiles").resolve()).encode()).hexdigest()
-    return f"contracts-{place[:16]}.json"
+    place = blake2b(os.fsencode(resources.folder("profiles").resolve()), digest_size=8).hexdigest()
+    return f"contracts-{place}.json"
 
 
 def _made_of() -> list[Any]:

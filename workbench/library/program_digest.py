@@ -2,58 +2,67 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from workbench import __version__, plugins
 from workbench.config import cache_files, resources
+from workbench.hashing import blake2b
 
 
 def program_digest() -> str:
     """The digest, by the sizes and times of the files: what is kept of findings counts as long as it is the same."""
-    return hashlib.sha256(f"{_program_files()} {_identities(_own_files())}".encode()).hexdigest()
+    return f"{_program_files()} {_identities(_own_files())}"
 
 
 @cache
 def _program_files() -> str:
-    sources = _digest(_sources(str(Path(__file__).parents[1])))
+    sources = _digest(_sources(os.path.dirname(os.path.dirname(__file__))))
     return f"{__version__} {sys.version} {sources} {_identities(_other_shipped_files())}"
 
 
 def _identities(files: Iterable[str]) -> str:
     """Digest of paths, with what changes with the content of each file."""
-    lines = []
+    found: list[_File] = []
     for path in files:
         try:
-            lines.append(f"{path} {cache_files.identity(path)}")
+            found.append((path, *cache_files.identity(path)))
         except OSError:
             continue
-    return _digest(lines)
+    return _digest(found)
 
 
-def _digest(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(sorted(lines)).encode(errors="surrogateescape")).hexdigest()
+def _digest(files: list[_File]) -> str:
+    return blake2b(repr(sorted(files)).encode(), digest_size=16).hexdigest()
 
+
+_File: TypeAlias = "tuple[str | int, ...]"
+"""Path, and what changes with its content: size, time, inode."""
 
 _UNUSED_FOLDERS = frozenset(("__pycache__", "_data", "tui", "cli", "recorder", "probes", "survey", "trials"))
 """Rooms on this floor and above, which decide nothing here, and what is no source."""
 
 
-def _sources(folder: str) -> Iterator[str]:
-    """Modules and tables of the program, with what changes with their content: a thousand, at every check."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".yaml", ".json")):
-                with suppress(OSError):  # a lock of an editor is a link to nowhere
-                    status = entry.stat()
-                    yield f"{entry.path} {status.st_size} {status.st_mtime_ns} {status.st_ino}"
-            elif entry.name not in _UNUSED_FOLDERS and entry.is_dir():
-                yield from _sources(entry.path)
+def _sources(folder: str) -> list[_File]:
+    """Modules and tables of the program: a thousand, at every check, in the fewest steps."""
+    found: list[_File] = []
+    folders = [folder]
+    for each in folders:
+        with os.scandir(each) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".yaml", ".json")):
+                    try:
+                        status = entry.stat()
+                    except OSError:  # a lock of an editor is a link to nowhere
+                        continue
+                    found.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ino))
+                elif entry.name not in _UNUSED_FOLDERS and entry.is_dir():
+                    folders.append(entry.path)
+    return found
 
 
 def _other_shipped_files() -> Iterator[str]:

@@ -10,7 +10,6 @@ the verdict.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import zlib
@@ -35,6 +34,7 @@ from workbench.contracts import (
     WireOrder,
 )
 from workbench.contracts import loading as contracts
+from workbench.hashing import blake2b
 from workbench.lazy_dataclass import replace
 from workbench.library.program_digest import program_digest
 from workbench.rules import ContradictedFact, InspectedExchange, Inspection
@@ -105,7 +105,7 @@ class VerdictStore:
         if content is None:
             return None
         about = f"{Path(path).name!r} {is_found} ".encode(errors="surrogateescape")
-        digest = hashlib.blake2b(self._context + about + content.digest, digest_size=_KEY).digest()
+        digest = blake2b(self._context + about + content.digest, digest_size=_KEY).digest()
         return FileKey(digest, content.identity)
 
     def find(self, key: FileKey) -> KeptVerdict | None:
@@ -187,7 +187,7 @@ def _read_content(path: str) -> _Content | None:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or is_written(Path(path)):
             return None
-        digest = hashlib.blake2b()
+        digest = blake2b()
         while piece := os.read(handle, _PIECE):
             digest.update(piece)
     finally:
@@ -255,7 +255,7 @@ def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _check(key: bytes, packed: bytes) -> bytes:
-    return hashlib.blake2b(packed, digest_size=_CHECK, key=key[:_KEY]).digest()
+    return blake2b(packed, digest_size=_CHECK, key=key[:_KEY]).digest()
 
 
 def _bucket(verdicts: Mapping[bytes, bytes]) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from hashlib import sha256
 
 from workbench import regex
 from workbench.fingerprint import ANSWERING, SYSTEM, items, visible_text
+from workbench.hashing import blake2b
 from workbench.ir import Message, ToolResultIR
 from workbench.named_tuple import NamedTuple
 from workbench.protocols.decode import REQUEST, DecodedExchange
@@ -69,9 +69,8 @@ def _likeness(decoded: DecodedExchange) -> Likeness:
     path = urls.split_url(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
     what = ("", "") if is_model or http is None else (http.method.upper(), path or "/")
     text = "" if is_model else decoded.request_text[-_LAST:].decode("utf-8", "replace")
-    return Likeness(
-        sha256(repr(what).encode() + decoded.request_text).digest(), numbers, _last_words(own_messages, text), what
-    )
+    digest = blake2b(repr(what).encode() + decoded.request_text, digest_size=32).digest()
+    return Likeness(digest, numbers, _last_words(own_messages, text), what)
 
 
 def _plain(message: Message) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ list of models says is dropped where the contract says the same of the provider 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 
 from workbench.contracts import (
     COMMON_SOURCE,
@@ -21,6 +20,7 @@ from workbench.contracts import (
     states,
 )
 from workbench.contracts import loading as contracts
+from workbench.hashing import blake2b
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple

@@ -6,10 +6,10 @@ begun one. Rebuilt and simulated exchanges, and those that an adapter of ours an
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Iterator
 
 from workbench.contracts import SIMULATED, Breaks, Finding, Severity
+from workbench.hashing import blake2b
 from workbench.ir import HISTORIES, ModelResponse
 from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
@@ -182,7 +182,7 @@ def _digest(decoded: DecodedExchange, pointer: str) -> bytes:
 
 
 def _hash(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=16).digest()
 
 
 def _neighbours(case: RuleContext, pointer: str) -> tuple[str, ...]:
