@@ -82,6 +82,7 @@ ORDINALS = (
     "fifty-sixth",
     "fifty-seventh",
     "fifty-eighth",
+    "fifty-ninth",
 )
 
 

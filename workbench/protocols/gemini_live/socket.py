@@ -362,6 +362,7 @@ class LiveTurns:
                 seconds = inf if first_at is None else self._last_at - first_at
                 self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
             turn.is_interrupted |= is_interrupted
+            self._facts += turn.speech.end(number, content)
             if member(content, "turnComplete") is True:
                 turn.is_whole = True
                 self._end_turn()

@@ -30,6 +30,7 @@ class SpeechOverCall:
         self._has_others = False
         self._first: tuple[int, str | None] | None = None  # frame of the first word over a call, and the call
         self._words = ""
+        self._is_generated = False  # the model says itself that it is done
         self._before = ""  # what was said before the first call
         self._after = ""  # what is said after results that asked for silence
         self._muted: tuple[int, str] | None = None  # frame of those results, and what was said before them
@@ -53,6 +54,22 @@ class SpeechOverCall:
     def add_of_user(self) -> None:
         """Note words of the user while a call is open."""
         self._has_others = True
+
+    def end(self, number: int, content: JsonValue) -> Iterator[SocketFact]:
+        """Say that a turn is complete in the middle of a sentence (python-genai issue 2117, cookbook issue 1227).
+
+        A turn that is not interrupted has ``generationComplete`` before ``turnComplete``.
+        """
+        self._is_generated |= any(member(content, key) is True for key in ("generationComplete", "interrupted"))
+        words = (self._before + self._words).rstrip()
+        if member(content, "turnComplete") is not True or self._is_generated or self._first:
+            return
+        if len(words.split()) >= _SENTENCE and (words[-1].isalnum() or words[-1] in ",-"):
+            text = (
+                f"the turn is complete (message {number + 1}) after {words[-60:]!r}, in the middle of a sentence, and"
+            )
+            text += " without generationComplete"
+            yield SocketFact("stream.truncated", text, (number,), is_of_client=False, is_harmless=True)
 
     def echoes(self) -> Iterator[SocketFact]:
         """Say that the model repeats itself after results with the scheduling SILENT (discuss.ai.google.dev 114361)."""

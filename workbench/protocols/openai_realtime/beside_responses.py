@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.ir import JsonValue
 from workbench.protocols import SocketFact
 from workbench.protocols.openai_realtime.error_codes import error_of
 from workbench.protocols.openai_realtime.session_members import (
@@ -82,3 +83,17 @@ def lost_audio(number: int, session: Value, response: Value, size: int) -> Itera
         )
         text += f" only {length:,.0f} ms of audio came: the rest of it was lost"
         yield SocketFact("stream.truncated", text, (number,), is_of_client=False, is_harmless=True)
+
+
+def cut_speech(number: int, response: Value) -> Iterator[SocketFact]:
+    """A response that ends where its tokens do: the user hears half a sentence (aoai-realtime-audio-sdk issue 26)."""
+    if response.get("status") == "incomplete" and "max_output_tokens" in _reasons(response):
+        text = (
+            f"the response (message {number + 1}) is incomplete: it reached max_output_tokens, and ends in the middle"
+        )
+        yield SocketFact("stream.truncated", text, (number,), is_of_client=False, is_harmless=True)
+
+
+def _reasons(response: Value) -> tuple[JsonValue, ...]:
+    details = member_object(response, "status_details")
+    return (details.get("reason"), details.get("type"))

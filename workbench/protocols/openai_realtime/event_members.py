@@ -67,6 +67,11 @@ class EventFaults:
         self._parts = AnnouncedParts()
         self._messages = 0
 
+    def of_audio(self, value: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+        """The rules that an event with audio breaks, with words."""
+        if text := self._parts.late_audio(value):
+            yield f"stream.block-order{MILD}", text
+
     def of(self, value: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
         """The rules that an event breaks, with words."""
         if text := missing_members(value):
@@ -97,19 +102,35 @@ _PIECES = (
 )
 
 
+_AUDIO_ENDS = ("response.output_audio.done", "response.audio.done")
+
+
 class AnnouncedParts:
     """The parts that began on one response: clients that make parts at their beginning have no place for others."""
 
     def __init__(self) -> None:
         self._parts: set[tuple[str, str]] = set()  # item and part
+        self._silent: set[tuple[str, str]] = set()  # those whose audio is done
 
     def fault(self, value: Mapping[str, JsonValue]) -> str:
         """Say that an event has text of a part that no event began; empty for any other event."""
         part, kind = (str(value.get("item_id")), str(value.get("content_index"))), value.get("type")
+        if kind in _AUDIO_ENDS:
+            self._silent.add(part)
         is_missing = kind in _PIECES and part not in self._parts
         if is_missing or kind == "response.content_part.added":
             self._parts.add(part)
         return f"{kind} belongs to a content part that no response.content_part.added started" if is_missing else ""
+
+    def late_audio(self, value: Mapping[str, JsonValue]) -> str:
+        """Say that a piece of audio comes behind the end of its part, once for each part; empty if it does not."""
+        part = (str(value.get("item_id")), str(value.get("content_index"))) if self._silent else ("", "")
+        if part not in self._silent:
+            return ""
+        self._silent.remove(part)
+        return (
+            f"{value.get('type')} comes after the audio of its part was done: clients that stop there play no end of it"
+        )
 
 
 class ContentNames:

@@ -19,7 +19,13 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.common.unknown_types import event_type, unknown_type
-from workbench.protocols.openai_realtime.beside_responses import failures, is_interrupted, lost_audio, unheard
+from workbench.protocols.openai_realtime.beside_responses import (
+    cut_speech,
+    failures,
+    is_interrupted,
+    lost_audio,
+    unheard,
+)
 from workbench.protocols.openai_realtime.committed_audio import CommittedAudio
 from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
 from workbench.protocols.openai_realtime.error_codes import (
@@ -311,7 +317,7 @@ class RealtimeTurns:
             turn.audio += len(str(value.get("delta")).rstrip("=")) * 3 // 4  # bytes of base64
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
-            self._facts += lost_audio(number, self._session, response, turn.audio)
+            self._facts += (*lost_audio(number, self._session, response, turn.audio), *cut_speech(number, response))
             first_at = turn.events[0][1].at
             seconds = inf if first_at is None else self._last_at - first_at
             self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))

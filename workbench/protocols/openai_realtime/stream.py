@@ -103,6 +103,8 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
             super()._take(value, event)
         elif isinstance(item := self._find(value, "message", event.number), _SpokenItem):
             item.hear(value.get("delta"), event.number)
+            for rule, text in self._faults.of_audio(value):
+                self._notes.add(rule, text, event.number)
 
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
