@@ -94,6 +94,18 @@ async def test_a_side_that_does_not_read_slows_the_other_down(first: str) -> Non
         await stage.tap.end(1)
 
 
+async def test_a_client_that_breaks_off_is_noticed_while_nothing_is_read_from_it() -> None:
+    async with staged() as stage:
+        client, server = await agreed(stage)
+        client.send(bytes(64 << 20))
+        await asyncio.sleep(0.3)
+        client.reset()
+        state, why = await asyncio.wait_for(stage.tap.end(1), 5)
+        assert state is State.ABORTED and why == "the client dropped the connection"
+        with pytest.raises(ConnectionError):
+            await server.rest()
+
+
 @pytest.mark.parametrize("first", ["client", "server"])
 async def test_one_side_may_end_before_the_other(first: str) -> None:
     async with staged() as stage:

@@ -14,6 +14,7 @@ from workbench.recorder.events import RequestHead, SafeListener
 from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.forward import IGNORED_UPGRADE, Forward
+from workbench.recorder.relay.paused_reading import PausedReading
 from workbench.recorder.relay.refusal_log import RefusalLog
 from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.socket_tunnel import Handshake, SocketTunnel
@@ -71,7 +72,7 @@ class ClientConnection(asyncio.Protocol):
         self._block = b""  # the last head
         self._forward: Forward | InterceptedExchange | HeldStream | SocketTunnel | None = None
         self._is_over = False
-        self._is_reading = True
+        self._error: Exception | None = None  # noticed before the transport did
         self._deadline: asyncio.TimerHandle | None = None
 
     # Called by asyncio
@@ -79,6 +80,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._reading = PausedReading(transport, self._break)
         self._context.clients.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -102,7 +104,14 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
         return False
 
+    def _break(self) -> None:
+        """End a connection that the client has reset while nothing was read from it."""
+        self._error = ConnectionResetError("the client has reset the connection")
+        self._transport.abort()
+
     def connection_lost(self, error: Exception | None) -> None:
+        error = error or self._error
+        self._reading.stop()
         if isinstance(self._forward, SocketTunnel):
             self._forward.stop("the client dropped the connection" if error else "", resets=error is not None)
         self._stop_forward(CLIENT_LEFT)
@@ -172,16 +181,15 @@ class ClientConnection(asyncio.Protocol):
         if self._forward:
             waiting += self._forward.waiting_bytes
             is_blocked = self._forward.is_blocked
-        if self._is_reading == (is_blocked or (waiting > MAX_HELD_AHEAD and self._forward is not None)):
-            self._is_reading = not self._is_reading
-            self._transport.resume_reading() if self._is_reading else self._transport.pause_reading()
+        if self._reading.is_paused != (is_blocked or (waiting > MAX_HELD_AHEAD and self._forward is not None)):
+            self._reading.resume() if self._reading.is_paused else self._reading.pause()
 
     def finish(self, *, keeps: bool) -> None:
         self._forward = None
         if not keeps:
             self._linger()
             return
-        if not self._is_reading:
+        if self._reading.is_paused:
             self.update_reading()
         if len(self._unread):
             asyncio.get_running_loop().call_soon(self._serve)
@@ -298,8 +306,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.close()
         elif not self._transport.is_closing():
             self._transport.write_eof()
-            self._is_reading = True
-            self._transport.resume_reading()
+            self._reading.resume()
             self._call_in(LINGER_SECONDS, self._transport.abort)
 
     def _stop_forward(self, why: str) -> None:
