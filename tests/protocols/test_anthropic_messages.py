@@ -186,6 +186,16 @@ def test_keys_and_tools_are_written_back() -> None:
     assert changed == body.replace(b'"a"', b'"b"').replace(b'"f"', b'"g"').replace(b"5", b"6")
 
 
+def test_a_part_with_further_keys_is_rewritten() -> None:
+    part = {"type": "text", "text": "before", "cache_control": {"type": "ephemeral"}}
+    body = bodies.dump({"model": "a", "messages": [{"role": "user", "content": [part]}]}, indent=1)
+    said = adapter.decode_request(body)
+    (message,) = said.messages
+    parts = (replace(message.parts[0], text="after", extra=dict(message.parts[0].extra)),)
+    changed = adapter.encode_request(replace(said, messages=(replace(message, parts=parts),)), body)
+    assert changed == body.replace(b"before", b"after")
+
+
 @pytest.mark.parametrize(
     "edit",
     [

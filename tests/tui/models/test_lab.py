@@ -12,7 +12,7 @@ from workbench.send.target import Target
 from workbench.send.target_names import resolve
 from workbench.tui.models import lab
 from workbench.tui.probing import LabColumn
-from workbench.views.lines import Line, plain
+from workbench.views.lines import Line, line_columns, plain
 
 KEY = ProfileKey("openai", "m", "sim:openai", "openai-chat")
 CLOSURE = next(probe for probe in probes.all_probes() if probe.name == "closure")
@@ -104,3 +104,11 @@ def test_the_chosen_target_is_always_in_sight() -> None:
     for width in (60, 78, 120):
         for chosen in range(9):
             assert chosen in lab.visible_targets(9, chosen, width)
+
+
+@pytest.mark.parametrize("width", [36, 38, 58])
+def test_a_row_without_a_title_is_not_wider_than_its_list(width: int) -> None:
+    for found in (None, result(Outcome.PASS)):
+        cell = lab.cell(found, is_fresh=False, now=2 * DAY)
+        assert line_columns(lab.row(CLOSURE, [cell], range(1), 0, width, is_marked=True)) <= width
+    assert all(line_columns(head) <= width + lab.GUTTER for head in lab.heads([column()], 0, width))

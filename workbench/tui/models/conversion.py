@@ -34,12 +34,12 @@ class ConversionView(NamedTuple):
 
 
 def headline(view: ConversionView) -> Line:
-    """Protocols of a conversion, its losses, renamed ids and sizes."""
+    """Target of a conversion, its losses, renamed ids and sizes; the source is named above the original."""
     converted = view.converted
     losses = Span(count(len(converted.losses), "loss"), "warning") if converted.losses else Span("no loss", "ok")
     return line(
-        Span(f" {view.side.capitalize()} {view.exchange + 1}", "strong"),
-        Span(f"   {view.source} → {converted.protocol}   ", "muted"),
+        Span(f" {view.side.capitalize()} {view.exchange + 1} → {converted.protocol}", "strong"),
+        Span("   "),
         losses,
         Span(f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else "", "info"),
         Span(" · identical" if converted.body == view.body else "", "ok"),

@@ -10,7 +10,19 @@ from urllib.parse import urlsplit
 
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
-from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, join_lines, line, progress_bar, wrap
+from workbench.views import (
+    PROBE_SIGNS,
+    Line,
+    Span,
+    count,
+    duration,
+    fact_words,
+    join_lines,
+    line,
+    line_columns,
+    progress_bar,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -62,18 +74,33 @@ def heads(columns: Sequence[LabColumn], current: int, width: int) -> list[Line]:
         how += [Span(f" {subject.protocol}", "muted", CELL)]
     room = width - first - CELL * len(visible)
     names.append(Span(f"+{more}" if more else "what it measures" if room >= LEAST_TITLE else "", "muted"))
-    return [tuple(names), tuple(how)]
+    return [_within(names, width + GUTTER), _within(how, width + GUTTER)]
+
+
+GUTTER = 2
+"""Columns of the marks in front of a row of the list."""
+
+
+def _within(spans: Sequence[Span], width: int) -> Line:
+    """A line of columns in this width: the last ones are narrower, or left out, if not all fit."""
+    excess = line_columns(tuple(spans)) - width
+    if excess <= 0 or not spans:
+        return tuple(spans)
+    *others, last = spans
+    columns = line_columns((last,)) - excess
+    return (*others, last._replace(width=columns)) if columns > 0 else _within(others, width)
 
 
 def row(probe: Probe, cells: Sequence[Line], visible: range, current: int, width: int, *, is_marked: bool) -> Line:
     """A probe and its verdict at each target."""
     mark = Span("[x] " if is_marked else "[ ] ", "accent strong" if is_marked else "muted")
-    spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - len(mark.text))]
+    spans: list[Span] = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - len(mark.text))]
     for n, cell in zip(visible, cells, strict=True):
         spans += (Span(s.text, f"{s.style} lit", s.width) if n == current else s for s in cell)
     if width - name_width(width) - CELL * len(visible) >= LEAST_TITLE:
         spans.append(Span(probe.title, "muted"))
-    return tuple(spans)
+        return tuple(spans)
+    return _within(spans, width)
 
 
 def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str = "") -> Line:
