@@ -93,7 +93,7 @@ async def test_what_another_protocol_cannot_say_is_listed_with_its_place() -> No
     async with showing(thinking_session(), (120, 40), exchange=1) as driver:
         screen = await before_sending(driver, "sim:openai")
         assert screen.shown and screen.shown.outgoing.losses
-        assert "→ openai" in driver.text
+        assert "anthropic-messages → openai" in driver.text
         await driver.press("j")
         assert "/messages/1/content/0" in driver.text and "original" in driver.text
         assert "▌" in driver.text  # it is lit in the request it was
