@@ -130,3 +130,13 @@ def test_an_opaque_string_in_one_line_is_its_beginning_and_its_length() -> None:
     folded = fold_text(f'{{"id":"rs_1","encrypted_content":"{blob}","type":"reasoning"}}'.encode(), 600)
     assert folded == f'{{"id":"rs_1","encrypted_content":"{blob[:24]}… {len(blob)} characters","type":"reasoning"}}'
     assert fold_text(b'{"a":"' + b"x" * 900 + b'"}', 100) == '{"a":"' + "x" * 94
+
+
+@pytest.mark.parametrize("width", [40, 60, 76, 120])
+def test_what_closes_an_opaque_string_is_not_alone_on_a_row(width: int) -> None:
+    blob = ("AbCdEfGhIjKl0123456789+/" * 80)[:1900]
+    body = f'{{"parts":[{{"functionCall":{{"args":{{}}}},"thoughtSignature":"{blob}"}}],"role":"model"}}'.encode()
+    rows = lay_out(body, width)
+    assert is_whole(rows)
+    assert any(text.endswith('"}],') for text in shown(rows))
+    assert not any(text.strip() in (",", "],") for text in shown(rows))

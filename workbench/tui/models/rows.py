@@ -40,12 +40,12 @@ FEWEST_LETTERS: Final = 12
 """Different bytes in the first 200 of encoded data, at least; a repeated character is readable as it is."""
 SHOWN: Final = 24
 """Bytes that are shown of folded data: its beginning, and each marked part."""
-_NOTE: Final = len("… 9,999,999 characters")
 _MAX_OPEN: Final = 4096
 _PAUSE: Final = 1024
 _PLAIN: Final = regex.compile(rb"[ -~]*+")
 _GAPS: Final = tuple(pair.encode() for pair in JSON_GAPS)
 _LONE: Final = b"]},"
+_MOST_CLOSING: Final = 8
 _CLOSING: Final = b'"]}, \r\n\t'
 _QUOTE, _NEWLINE = b'"\n'
 _OPENERS, _CLOSERS = b"{[", b"}]"
@@ -220,10 +220,11 @@ class Rows(RowTable):
         first -= self.body[first - 1 : first] == b"\\"  # the quote of a string within a string
         if fold is None or first >= min(end, start + room):
             return self._cut(start, end, room)
-        columns = room - _NOTE - (fold[0] - start)
+        columns = room - len(f"…{_length_words(fold)}") - (fold[0] - start)
         if columns <= 0 and first > start:
             return self._cut(start, first, room)
-        if fold[1] + len(_LONE) >= end:
+        few = end - fold[1] <= _MOST_CLOSING and not self.body[fold[1] : end].strip(_CLOSING)
+        if few or fold[1] + max(len(_LONE), columns) >= end:
             return end
         return self._cut_folded(fold[1], end, max(columns, len(_LONE)))
 
