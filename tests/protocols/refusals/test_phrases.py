@@ -74,6 +74,7 @@ NEW = {
     "there is no content in the last user message": "content.empty",
     "context caching is not supported": "gateway.unknown-field",
     "each tool must have a name": "schema.name",
+    "attachments cannot be used together with the system prompt": "",
     "an image block requires data or url": "content.shape",
     "function 0 'get' parameters 'type' should be 'object'": "schema.malformed",
     "Tool call not allowed while a summary is written": "",

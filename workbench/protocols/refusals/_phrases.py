@@ -89,6 +89,7 @@ class _PhraseTable(NamedTuple):
     faults: tuple[_Fault, ...]
     rules: Mapping[tuple[str, str, str], str]
     relations: tuple[tuple[re.Pattern[str], str], ...]
+    pair: re.Pattern[str]
     wide: frozenset[str]
     of_validators: Mapping[str, str]
 
@@ -106,6 +107,7 @@ def _table() -> _PhraseTable:
         tuple(_fault(name, _texts(sides), words) for name, sides in faults.items()),
         dict(_rules(data["rules"])),
         tuple(_relations(data["relations"], words)),
+        re.compile(_with_words(str(data["pair"]), words)),
         frozenset(_list(data["wide"])),
         _texts(data["of_validators"]),
     )
@@ -261,6 +263,8 @@ def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
     for pattern, rule in _table().relations:
         if found := pattern.search(sentence):
             yield (0, -len(found[0]), 0, place), Phrase(rule, found[0])
+    if _table().pair.search(sentence):
+        return  # two things exclude each other: neither is at fault alone
     things = list(_THING.finditer(sentence))
     for fault in _table().faults:
         for found in fault.before.finditer(sentence):
