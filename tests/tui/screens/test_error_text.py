@@ -9,6 +9,7 @@ from tests.tui.test_hostile import EVIL, assert_clean
 from workbench.contracts import error_texts
 from workbench.errors import ProfileError
 from workbench.tui.screens.error_text import ErrorTextScreen, MatchesPane
+from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.page import PageScreen
 
 KNOWN = (
@@ -91,3 +92,16 @@ async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch)
         await home.press("e", "x")
         await home.until("cannot read the rules: anthropic.yaml:1: not YAML")
         assert "searching …" not in home.text
+
+
+async def test_every_rule_is_read_whole_and_f1_explains_the_dialog() -> None:
+    async with at_home((80, 24)) as home:
+        await home.press("e")
+        await home.until("content in an unintended way.")
+        assert "f1 help" in home.text
+        await home.press("f1")
+        await until(home.pilot, lambda: isinstance(home.app.screen, HelpScreen) and "Error text" in home.text)
+        await home.press("escape", "tab")
+        assert "? help" in home.text
+        await home.press("question_mark")
+        await until(home.pilot, lambda: isinstance(home.app.screen, HelpScreen))

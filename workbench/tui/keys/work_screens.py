@@ -216,7 +216,7 @@ SESSION = (
 )
 
 REPAIRS = (
-    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "show the next repair of the finding", 2),
+    Key("repairs.next", "f,l,right", "repair(1)", "next", "show the next repair of the finding", 2),
     Key("repairs.apply", "a", "apply", "apply", "apply the repair as a branch and edit it; enter does the same", 1),
     Key("repairs.previous", "h,left", "repair(-1)", "previous", "show the previous repair", 6),
     *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"show repair {n}") for n in range(1, 10)),

@@ -18,7 +18,7 @@ UNKNOWN = (
     "error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "all rules, those with the most known error texts first"
+EMPTY = "all rules, most known errors first"
 
 
 class RuleMatch(NamedTuple):

@@ -17,7 +17,7 @@ from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.host import host_of
 from workbench.tui.models import surveys
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import ROOMY, TOO_SMALL
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.widgets.lineview import LineView
 from workbench.tui.widgets.text import TextPane
@@ -73,6 +73,7 @@ class SurveyScreen(Screen[None]):
         self._read()
 
     def on_resize(self) -> None:
+        self.listing.flows = self.size.width < ROOMY  # a narrow row has the group behind the rule
         self.show_survey()
 
     @work(thread=True, group="survey", exclusive=True, exit_on_error=False)
