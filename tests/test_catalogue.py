@@ -83,6 +83,7 @@ ORDINALS = (
     "fifty-seventh",
     "fifty-eighth",
     "fifty-ninth",
+    "sixtieth",
 )
 
 

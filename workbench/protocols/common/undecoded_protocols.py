@@ -18,7 +18,7 @@ NAMES = (ANTHROPIC_TEXT, ASSISTANTS, COHERE_V1, COMPLETIONS, LIVE, XAI)
 _URLS = (
     (regex.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
     (regex.compile(r"(?<!/chat)(?<!/usage)/completions/?(?:\?|$)"), COMPLETIONS),
-    (regex.compile(r"/v1/live/sessions(?:/[^/?#]+/attach)?/?(?:\?|$)"), LIVE),
+    (regex.compile(r"/v1/live/(?:sessions(?:/[^/?#]+/attach)?|rtc_[^/?#]+)/?(?:\?|$)"), LIVE),
     (regex.compile(r"/v1/complete/?(?:\?|$)"), ANTHROPIC_TEXT),
     (regex.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )

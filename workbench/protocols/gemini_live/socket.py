@@ -49,6 +49,9 @@ misleading."""
 _SILENCE = 5.0
 """Seconds after which words that the server heard count as unanswered; models respond within two."""
 
+_LONG = 20.0
+"""Seconds of sound to which a server that hears speech reacts in some way."""
+
 _OF_CONTENT = ("modelTurn", "outputTranscription", "turnComplete", "interrupted", "generationComplete")
 
 
@@ -102,7 +105,8 @@ class LiveTurns:
         self._queue: list[_LiveTurn] = []
         self._heard: tuple[str, int] = ("", 0)  # type and bytes of the audio since the last content
         self._last_sent: int | None = None
-        self._is_ready = False
+        self._is_ready = self._is_heard = False
+        self._first_sound: tuple[int, float] | None = None  # frame and time
         self._called: dict[str | None, float] = {}  # id of a call → time when it came
         self._cancelled: set[str | None] = set()
         self._facts: list[SocketFact] = []
@@ -221,6 +225,8 @@ class LiveTurns:
                     self._idle_input = (number, "automatic activity detection is off, but no activityEnd follows")
                 kind = str(member(blob, "mimeType") or "")
                 self._flush_audio(kind)
+                if kind.startswith("audio/"):
+                    self._first_sound = self._first_sound or (number, self._last_at)
                 self._heard = (kind, self._heard[1] + _size(blob.get("data")))
                 self._last_sent = number
         if isinstance(value.get("text"), str):
@@ -310,6 +316,13 @@ class LiveTurns:
         if self._frames and not self._is_ready and not self.turns:
             text = "the server sent nothing after the setup, not even setupComplete"
             yield SocketFact("socket.no-response", text, (self._frames[0],), is_of_client=False, is_of_end=True)
+        if self._first_sound and not self.turns and self._is_ready:
+            number, at = self._first_sound
+            silence = self._last_at - at
+            if silence > _LONG and not self._is_ended_by_client() and not self._is_heard:
+                text = f"the client sent sound for {silence:.0f} s (from message {number + 1} on), and the server sent"
+                text += " nothing: either it is silence, or its format is not what its mimeType says"
+                yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
         if self._idle_input and not self.turns and self._is_ready:
             text = f"the client sent input, but {self._idle_input[1]}: the model waits for the end of the input"
             yield SocketFact("socket.unused-result", text, (self._idle_input[0],), is_of_end=True)
@@ -345,6 +358,7 @@ class LiveTurns:
             self._typed = self._heard_words = None
         elif isinstance(content, dict) and member(content, "inputTranscription") is not None:
             self._heard_words = (number, self._last_at)
+            self._is_heard = True
             if self._turn and self._turn.open_calls:
                 self._turn.speech.add_of_user()
 

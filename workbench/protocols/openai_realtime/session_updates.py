@@ -68,17 +68,22 @@ class RealtimeUpdates:
         if self._waiting:
             self._waiting.pop(0)
 
-    def facts(self, handshake: Exchange, last_event: int, last_received: int) -> Iterator[SocketFact]:
+    def facts(self, handshake: Exchange, last_event: int, last_received: int, session: Value) -> Iterator[SocketFact]:
         """What was lost of updates, and those that no session.updated confirms.
 
         Args:
             last_event: frame of the server's last event about something else than the session; -1 for none.
             last_received: frame of the server's last event about anything; -1 for none.
+            session: as the server has it; since the beta it has a type, without which updates are ignored or refused.
         """
         yield from self._facts
         yield from ignored_settings(self._lost, handshake)
         for number, names in self._waiting:
             text = f"no session.updated confirms message {number + 1}"
+            if session.get("type") and "type" not in self.stated_in.get(number, session) and number < last_event:
+                yield SocketFact(
+                    "params.missing", f"{text}: it has no session.type, which each update needs", (number,)
+                )
             if names and number < last_event:
                 text += f", which declares {', '.join(names):.120}"
                 yield SocketFact("socket.tools-dropped", text, (number,), is_harmless=True, is_of_end=True)
