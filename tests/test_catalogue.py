@@ -84,6 +84,8 @@ ORDINALS = (
     "fifty-eighth",
     "fifty-ninth",
     "sixtieth",
+    "sixty-first",
+    "sixty-second",
 )
 
 

@@ -54,9 +54,19 @@ CLAIMS: list[tuple[str, Json, float, float]] = [
         {
             "messages": [{"role": "tool", "tool_call_id": "c", "content": ""}],
             "tools": [{"name": "a", "input_schema": {}}],
+            **CLAUDE,
         },
         0.9,
         1,
+    ),
+    (
+        "… and nothing else of this one",
+        {
+            "messages": [{"role": "tool", "tool_call_id": "c", "content": ""}],
+            "tools": [{"name": "a", "input_schema": {}}],
+        },
+        0.4,
+        0.6,
     ),
     ("a tool_result", {"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}, 0.9, 1),
     ("a system key", {"messages": [PLAIN], "system": "s"}, 0.7, 1),

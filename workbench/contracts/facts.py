@@ -11,7 +11,7 @@ from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Consequence, Evidence, Relation, check_of, of_refused_params, read_relation
-from workbench.contracts.scopes import Holds, matches, place_relations, read_scope
+from workbench.contracts.scopes import Holds, matches, place_relations, read_scope, sets
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
@@ -83,7 +83,7 @@ class Variant:
         models: globs of request model names that are this variant.
         answers: globs of the model name in a response that show this variant.
         urls: globs of request URLs that reach it.
-        params: fields of the request body that switch it on, with the value that does.
+        params: fields of the request body, or pointers there, that switch it on: the value, or a list of values.
         why: why it is the default if nothing shows the variant (first variant of a file); empty string if it is not.
     """
 
@@ -198,7 +198,7 @@ class ContractFile:
                 return variant.name, f"variant {variant.name}, recognised by the URL"
         for variant in self.variants:
             for name, value in variant.params.items():
-                if name in clues.params and clues.params[name] == value:
+                if sets(clues.params, name, value):
                     return variant.name, f"variant {variant.name}, because the request sets {name}"
         for variant in self.variants:
             if matches(clues.answered_as, variant.answers + variant.models):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from workbench import regex
@@ -10,8 +10,10 @@ from workbench.contracts.model_families import family_of, of_other_versions
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.globs import matches_glob
+from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import traits
+from workbench.wire import value_at
 
 
 def plain_model(name: str) -> str:
@@ -96,3 +98,9 @@ def _of_family(
         if holds.models and str(each.place) not in own_places
     )
     return of_other_versions(others, plain_model(model))
+
+
+def sets(params: Mapping[str, JsonValue], name: str, wanted: JsonValue) -> bool:
+    """True if a request has the value of a field, or of a pointer, that switches a variant on."""
+    found = value_at(dict(params), name, NOTHING) if name.startswith("/") else params.get(name, NOTHING)
+    return found in wanted if isinstance(wanted, list) else found == wanted

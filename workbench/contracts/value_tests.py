@@ -162,6 +162,17 @@ def _find_excess(found: Sequence[PlacedValue], limit: int) -> list[PlacedValue]:
     return list(found[limit : limit + 1])
 
 
+def _find_overdraft(found: Sequence[PlacedValue], limit: float) -> list[PlacedValue]:
+    """The value with which the sum of the numbers exceeds the limit."""
+    total = 0.0
+    for each in found:
+        if isinstance(each.value, int | float) and not isinstance(each.value, bool):
+            total += each.value
+        if total > limit:
+            return [each]
+    return []
+
+
 def _find_disorder(found: Sequence[PlacedValue], order: list[JsonValue]) -> list[PlacedValue]:
     most = -1
     for each in found:
@@ -176,6 +187,7 @@ TOGETHER: Mapping[str, Callable[[Sequence[PlacedValue], Any], list[PlacedValue]]
     "repeated": _find_repeats,
     "mixed": _find_deviation,
     "count-above": _find_excess,
+    "sum-above": _find_overdraft,
     "order": _find_disorder,
 }
 """Tests on all values of a place together: word → (values, argument) → those at fault."""

@@ -174,6 +174,8 @@ def _output_issues(case: RuleContext, pointer: str, schema: JsonValue) -> list[l
     known = fact(case.contract, _dialects)
     is_strict = any(value is True for _, value in values_at(case.decoded, f"{pointer.rpartition('/')[0]}/strict"))
     mode = "output" if "output" in known else "strict" if is_strict and "strict" in known else PLAIN
+    if pointer.endswith("JsonSchema") and "json-schema" in known:
+        mode = "json-schema"
     found = []
     if mode != PLAIN:
         found = [i for i in lint.lint_schema(schema, known[mode]) if i.effect == lint.REFUSED and i.when != "optional"]

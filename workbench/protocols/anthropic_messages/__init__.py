@@ -141,9 +141,12 @@ class AnthropicMessages(CodecAdapter):
             is_broken = isinstance(value, dict) and isinstance(value.get("messages"), str | dict)
             return 0.5 if is_broken and str(value.get("model", "")).startswith("claude") else 0.0
         tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
+        is_chat = not _CHAT_KEYS.isdisjoint(value)
         if any(["input_schema" in tool for tool in tools]) or "anthropic_version" in value:
-            return 0.97
-        is_chat = any(["function" in tool for tool in tools]) or not _CHAT_KEYS.isdisjoint(value)
+            is_doubtful = is_chat or ("max_tokens" not in value and any(map(_is_chat, value["messages"])))
+            has_own = any(key in value for key in _OUR_KEYS) or any(map(_is_ours, _blocks(value["messages"])))
+            return 0.5 if is_doubtful and not has_own else 0.97
+        is_chat = is_chat or any(["function" in tool for tool in tools])
         if any(map(_is_ours, _blocks(value["messages"]))):
             return 0.5 if is_chat else 0.9
         if is_chat or any(map(_is_chat, value["messages"])):

@@ -150,9 +150,12 @@ class OpenAIChat(CodecAdapter):
         is_foreign = not _FOREIGN_KEYS.isdisjoint(value)
         if any(kinds) or any(map(_is_ours, messages)):
             return 0.5 if is_foreign else 0.95
-        if kinds or is_foreign or any([block in _FOREIGN_BLOCKS for block in _block_types(messages)]):
+        if is_foreign or any([block in _FOREIGN_BLOCKS for block in _block_types(messages)]):
             return 0.05
-        if any(key in value for key in _HINTS):
+        is_hinted = any(key in value for key in _HINTS)
+        if kinds:  # tools in the form of another protocol
+            return 0.7 if is_hinted else 0.05
+        if is_hinted:
             return 0.8
         if messages and isinstance(messages[0], dict) and messages[0].get("role") == "system":
             return 0.6

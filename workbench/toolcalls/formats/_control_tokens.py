@@ -27,6 +27,9 @@ _TAGS: Final = (
     *("<arg_value>", "</arg_value>", "<unused>", "<eos>", "<bos>", "<eop>", "[/TOOL_RESULTS]", "[TOOL_RESULTS]"),
 )
 
+GEMMA: Final = ("channel", "turn", "tool", "tool_response")
+"""Sections of Gemma 4, between ``<|NAME>`` and ``<NAME|>``."""
+
 LONE_END: Final = r"</(?:mm:)?think(?:ing)?>"
 """The end of reasoning: a marker where nothing opened it."""
 
@@ -43,9 +46,13 @@ GLUED: Final = rf"(?:\A|(?<=[.!?:)\"'\]}}…\n]))(?:{'|'.join(GLUED_WORDS)})(?=\
 MARKERS: Final = (
     rf"<\|(?:im_start|start|channel)\|>{_WORD}|<start_of_turn>{_WORD}|<end_of_turn>"
     rf"|<\|(?:start_header_id|header_start)\|>{_WORD}(?:<\|(?:end_header_id|header_end)\|>)?"
-    rf"|{_SERVERS}|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}|{GLUED}"
+    rf"|<\|(?:{'|'.join(GEMMA)})>(?:thought\b)?|<(?:{'|'.join(GEMMA)})\|>|{_SERVERS}|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}|{GLUED}"
 )
 """Pattern of the whole tokens."""
 
-HALVES: Final = Tags(*(TagSpec("token", f"<|{name}|>") for name in _NAMES), *(TagSpec("token", tag) for tag in _TAGS))
+HALVES: Final = Tags(
+    *(TagSpec("token", f"<|{name}|>") for name in _NAMES),
+    *(TagSpec("token", tag) for tag in _TAGS),
+    *(TagSpec("token", tag) for name in GEMMA for tag in (f"<|{name}>", f"<{name}|>")),
+)
 """The same, for their beginnings."""

@@ -293,6 +293,7 @@ _MORE_HINTS: Final = (
     "TOOLCALL",
     "_TOOL_",
     *_control_tokens.GLUED_WORDS,
+    *(f"{name}|>" for name in _control_tokens.GEMMA),
 )
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
@@ -364,12 +365,17 @@ def _without_pairs(markers: Sequence[StrayMarker]) -> list[StrayMarker]:
     ]
 
 
+def _is_between_sentences(text: str, start: int, end: int) -> bool:
+    """No space is around it where one sentence ends and the next begins: nobody who talks about it writes so."""
+    return text[max(0, start - 1) : start] in (*".!?。！？",) and text[end : end + 1].isalnum()
+
+
 _MAX_LINE: Final = 400
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """True if its line, or all text before or after it, has only markers; always for words that nobody writes."""
-    if text.startswith(_control_tokens.GLUED_WORDS, start):
+    if text.startswith(_control_tokens.GLUED_WORDS, start) or _is_between_sentences(text, start, end):
         return True
     line_start = text.rfind("\n", max(0, start - _MAX_LINE), start) + 1
     if not line_start and start > _MAX_LINE:
