@@ -133,6 +133,7 @@ OF_VALIDATORS = frozenset({
 
 OF_STATEMENTS = OF_VALIDATORS | {
     "provider-failed",
+    "tools-unsupported",
     "not-found",
     "template-failed",
     "media-unreadable",

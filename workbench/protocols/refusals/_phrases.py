@@ -24,7 +24,8 @@ BEFORE, BEHIND = 3, 6
 """Most words between a fault and the thing behind it, and between a thing and the fault behind it."""
 
 _CODES = regex.compile(
-    r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b)|\b\w*_error\b|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
+    r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b|^[A-Z][a-z]+[A-Z]\w+: )|\b\w*_error\b"
+    r"|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
     r"|\brequest[ _]?id:? ?\S+|\b(?:error|status)(?: code)?:? ?\d{3}\b|\b4\d\d (?:bad request|unprocessable entity)"
     r"|\b(?:bad request|invalid_?parameter|invalid[_ ]request|invalid[_ ]?argument)\b[:.]?"
     r"|\bwhen calling the \w+ operation\b|\b(?:sse )?stream(?:ing)? error\b|\bstream disconnected before completion\b"
