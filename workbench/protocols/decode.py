@@ -9,9 +9,10 @@ from typing import Any
 
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
+from workbench.fronts import late
 from workbench.ir import Anomaly, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.lazy_dataclass import replace
-from workbench.protocols import Adapter, UrlFacts, _misread
+from workbench.protocols import Adapter, UrlFacts
 from workbench.protocols.detection import TEXT, WITHOUT_BODY, SidesToDetect, detect_protocol
 from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
@@ -36,6 +37,31 @@ from workbench.wire import (
     is_plain_text,
     is_sealed,
     read_stream,
+)
+
+(
+    find_in_envelope,
+    move_below,
+    instead,
+    claims,
+    foreign_stream,
+    stream_of,
+    unwrap_stream,
+    strange_stream,
+    with_own_fields,
+    note_envelope,
+) = late(
+    "workbench.protocols._misread",
+    "find_in_envelope",
+    "move_below",
+    "instead",
+    "claims",
+    "foreign_stream",
+    "stream_of",
+    "unwrap_stream",
+    "strange_stream",
+    "with_own_fields",
+    "note_envelope",
 )
 
 REQUEST, RESPONSE = "request", "response"
@@ -204,12 +230,12 @@ class DecodedExchange:
         except (WireError, ProtocolMismatch) as error:
             response, mismatch = ModelResponse(adapter.name), error
         if http.status < 400 and (mismatch or response.error):
-            found = _misread.find_in_envelope(adapter, self.response_text)
+            found = find_in_envelope(adapter, self.response_text)
             if found:
                 inner = adapter.decode_response(found.text, status=http.status)
-                response, mismatch = _misread.move_below(inner, found.pointer), None
+                response, mismatch = move_below(inner, found.pointer), None
         if mismatch:
-            what = _misread.instead(adapter, self.response_text, mismatch)
+            what = instead(adapter, self.response_text, mismatch)
             is_unknown = isinstance(mismatch, ProtocolMismatch) and self._is_of_any_maker(adapter)
             self._note(RESPONSE, what.message, "" if is_unknown else what.slug)
             return
@@ -230,14 +256,14 @@ class DecodedExchange:
     def _decode_stream(self, adapter: Adapter) -> None:
         """A stream of the protocol; or one in an envelope, which is taken off; or none of this protocol."""
         envelope = ""
-        if not _misread.claims(adapter, self.events):
-            other = _misread.foreign_stream(adapter, self.events)
+        if not claims(adapter, self.events):
+            other = foreign_stream(adapter, self.events)
             if other:
-                what = _misread.stream_of(other)
+                what = stream_of(other)
                 self._note(RESPONSE, what.message, what.slug)
                 return
-            found = _misread.unwrap_stream(adapter, self.events)
-            strange = _misread.strange_stream(self.events) if found is None and self._is_of_any_maker(adapter) else ""
+            found = unwrap_stream(adapter, self.events)
+            strange = strange_stream(self.events) if found is None and self._is_of_any_maker(adapter) else ""
             if strange:
                 self._note(RESPONSE, strange)
                 return
@@ -245,11 +271,11 @@ class DecodedExchange:
         decoder = adapter.stream_decoder()
         for event in self.events:
             decoder.feed(event)
-        response = _misread.with_own_fields(decoder.result(), self.events)
+        response = with_own_fields(decoder.result(), self.events)
         if self.is_arriving:
             so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
             response = replace(response, anomalies=so_far)
-        self.response = _misread.note_envelope(response, envelope) if envelope else response
+        self.response = note_envelope(response, envelope) if envelope else response
 
     def _decode_text(self, *, is_asked: bool) -> None:
         """A text is a model's output if the caller says so, or if it contains a sign of that."""

@@ -7,9 +7,10 @@ from itertools import islice
 
 from workbench import protocols
 from workbench.errors import WireError
+from workbench.fronts import late
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import Adapter, _misread
+from workbench.protocols import Adapter
 from workbench.protocols._claim_keys import that_may_claim
 from workbench.protocols.common import undecoded_protocols
 from workbench.wire import (
@@ -23,6 +24,8 @@ from workbench.wire import (
     seen_frames,
     without_repeated_prefix,
 )
+
+(is_error_alone,) = late("workbench.protocols._misread", "is_error_alone")
 
 ERROR_ALONE = "the body contains only an error"
 """Reason shown for an error body that shows no protocol."""
@@ -97,7 +100,7 @@ def _by_url(exchange: Exchange, sides: SidesToDetect) -> DetectedProtocol | None
     if request is None or not request.url:
         return None
     if undecoded_protocols.is_beside(request.url):
-        is_error = _misread.is_error_alone(_peek(sides.response))
+        is_error = is_error_alone(_peek(sides.response))
         return DetectedProtocol(None, ERROR_ALONE if is_error else BESIDE)
     if request.method in WITHOUT_BODY:  # GET of the same URL lists what is stored
         return None
@@ -129,7 +132,7 @@ def _by_body(exchange: Exchange, sides: SidesToDetect, among: Collection[str]) -
     other = next(filter(None, others), "") if score < _SURE else ""
     if other:
         return DetectedProtocol(other, "from the body")
-    failed = next((value for _, value in first if _misread.is_error_alone(value)), response)
+    failed = next((value for _, value in first if is_error_alone(value)), response)
     return found if score > 0 else _without_claim(exchange, sides, failed if sides.events else response)
 
 
@@ -159,7 +162,7 @@ def _without_claim(exchange: Exchange, sides: SidesToDetect, response: JsonValue
     enveloped = _protocol_in_envelope(exchange, response)
     if enveloped:
         return DetectedProtocol(enveloped, "from the response body, inside a wrapper object")
-    if _misread.is_error_alone(response):
+    if is_error_alone(response):
         return DetectedProtocol(None, ERROR_ALONE)
     return DetectedProtocol(None, "not a model exchange: no protocol matches its URL or body")
 

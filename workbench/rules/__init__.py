@@ -41,7 +41,7 @@ from workbench.contracts import (
 )
 from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
-from workbench.fronts import lazy
+from workbench.fronts import late, lazy
 from workbench.lazy_dataclass import replace
 from workbench.rules._shared.acceptance import Acceptances, accepted_by
 from workbench.rules._shared.carried_findings import FindingsOfRows
@@ -51,7 +51,6 @@ from workbench.rules._shared.cut_values import without_cut_values
 from workbench.rules._shared.families import every_rule, families_for, family, find_rule
 from workbench.rules._shared.lasting_findings import in_order, of_messages
 from workbench.rules._shared.origin import Origins
-from workbench.rules._shared.refusal_explanation import is_accounted_for
 from workbench.rules._shared.shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 from workbench.rules.common_defaults import soft_contract
@@ -86,6 +85,8 @@ if TYPE_CHECKING:
     from workbench.rules.suspects import suspects_of
 else:
     __getattr__ = lazy(__name__)
+
+(is_accounted_for,) = late("workbench.rules._shared.refusal_explanation", "is_accounted_for")
 
 __all__ = [
     "FAILED",

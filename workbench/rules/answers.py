@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING
 
 from workbench.contracts import Basis, Breaks, ErrorPlace, Finding, Severity, find_matches
 from workbench.errors import WireError
+from workbench.fronts import late
 from workbench.ir import ApiError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.failure_place import (
-    cause_words,
-    error_words,
-    place_of,
-    places_beside,
-    refusal_of,
-    who_says,
-)
 from workbench.rules._shared.families import get_rule
 from workbench.rules._shared.wording import quote
 from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols.refusals import KnownRefusal
+
+cause_words, error_words, place_of, places_beside, refusal_of, who_says = late(
+    "workbench.rules._shared.failure_place",
+    "cause_words",
+    "error_words",
+    "place_of",
+    "places_beside",
+    "refusal_of",
+    "who_says",
+)
 
 ANSWER_ERROR = Rule(
     "answer.error",

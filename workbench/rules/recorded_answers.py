@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.contracts import (
@@ -24,6 +25,7 @@ from workbench.contracts import (
     plain_text,
 )
 from workbench.contracts import loading as contracts
+from workbench.fronts import late
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
 from workbench.lazy_dataclass import replace
@@ -37,10 +39,14 @@ from workbench.rules._shared.acceptance import (
     who,
 )
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.failure_place import is_about_the_request
-from workbench.rules._shared.refusal_explanation import ExplainedRefusal, explain_refusal
 from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import Origin, urls
+
+if TYPE_CHECKING:
+    from workbench.rules._shared.refusal_explanation import ExplainedRefusal
+
+(is_about_the_request,) = late("workbench.rules._shared.failure_place", "is_about_the_request")
+(explain_refusal,) = late("workbench.rules._shared.refusal_explanation", "explain_refusal")
 
 _WORD = regex.compile(
     rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""

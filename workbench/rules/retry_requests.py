@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping
 
 from workbench.contracts import Finding
 from workbench.errors import WireError
+from workbench.fronts import late
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.rules._shared.context import RuleContext
-from workbench.rules._shared.failure_place import refusal_of
 from workbench.rules._shared.reasoning import is_rebuilt
 from workbench.rules._shared.wording import quote
 from workbench.rules.retry import LOOP
 from workbench.wire import loads
+
+(refusal_of,) = late("workbench.rules._shared.failure_place", "refusal_of")
 
 RULES = ()
 

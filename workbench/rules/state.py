@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.fronts import late
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.failure_place import refusal_of
 from workbench.rules._shared.wording import as_warning, quote, weaker
 from workbench.wire import CONNECTION, urls
+
+(refusal_of,) = late("workbench.rules._shared.failure_place", "refusal_of")
 
 LOST = Rule(
     "state.lost",

@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
+from workbench.fronts import late
 from workbench.ir import MILD, UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.failure_place import in_stream, refusal_of
 from workbench.rules._shared.wording import quote, weaker
 from workbench.rules.answers import evidence, known_as
 from workbench.toolcalls.arguments import is_cut
 from workbench.wire import Origin
+
+in_stream, refusal_of = late("workbench.rules._shared.failure_place", "in_stream", "refusal_of")
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 

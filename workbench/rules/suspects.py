@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from workbench import contracts, regex
 from workbench.contracts import Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
+from workbench.fronts import late
 from workbench.ir import HISTORIES, ApiError, JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._shared.acceptance import accepted_by, host_of
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.failure_place import error_parameters, refusal_of, was_judged
 from workbench.rules._shared.place_in_error_text import says_name
 from workbench.rules._shared.refused_value import VAGUE
 from workbench.rules._shared.request_keys import top_key
@@ -29,6 +29,10 @@ from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.diff import ItemChange
+
+error_parameters, refusal_of, was_judged = late(
+    "workbench.rules._shared.failure_place", "error_parameters", "refusal_of", "was_judged"
+)
 
 RULES: tuple[Rule, ...] = ()
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 
 from workbench.contracts import SIMULATED, Breaks, Finding, Severity
+from workbench.fronts import late
 from workbench.hashing import blake2b
 from workbench.ir import HISTORIES, ModelResponse
 from workbench.lazy_dataclass import dataclass, field
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._shared.context import RuleContext
-from workbench.rules._shared.failure_place import was_judged
 from workbench.rules._shared.wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import Headers, Origin, translation_of, urls
+
+(was_judged,) = late("workbench.rules._shared.failure_place", "was_judged")
 
 ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)
 """Origins of exchanges in which a server read the bytes of the request."""

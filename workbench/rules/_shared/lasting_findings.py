@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from workbench.contracts import BESIDE, Basis, Finding, Severity, WireOrder
 from workbench.fingerprint import ANSWERING
+from workbench.fronts import late
 from workbench.ir import Carrier, Message, ModelRequest
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, HistoryPrefix
 from workbench.rules._shared.acceptance import accepted_by, is_answered, may_be_accepted, says_refused
 from workbench.rules._shared.carried_findings import CarriedFindings, FindingLog, Growth
-from workbench.rules._shared.failure_place import is_about_the_request, refusal_of, was_judged
 from workbench.rules._shared.nodes import message_number
 from workbench.rules._shared.reasoning import loop_start
 from workbench.terms import Scope
@@ -37,6 +37,10 @@ from workbench.wire import ListOutline, State
 
 if TYPE_CHECKING:
     from workbench.rules._shared.context import RuleContext
+
+is_about_the_request, refusal_of, was_judged = late(
+    "workbench.rules._shared.failure_place", "is_about_the_request", "refusal_of", "was_judged"
+)
 
 Check: TypeAlias = Callable[["RuleContext"], Iterable[Finding]]
 
