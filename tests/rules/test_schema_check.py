@@ -35,7 +35,7 @@ def test_a_verdict_has_its_reasons_and_a_change(name, schema, dialect, verdict, 
 
 
 def test_one_contract_answers_in_all_its_modes():
-    assert [d.mode for _, d in schema_check.dialects("gemini")] == ["", "json-schema"]
+    assert [d.mode for _, d in schema_check.dialects("gemini")] == ["", "json-schema", "output"]
     every = [(c.label, d.mode) for c, d in schema_check.dialects()]
     assert {label.partition(":")[0] for label, _ in every} < set(contracts.names())
     assert ("deepseek:v4", "") in every and ("deepseek:beta", "strict") in every  # each mode once
