@@ -252,6 +252,23 @@ def test_a_resolved_contract_that_cannot_be_read_is_resolved_again(of_chat: Path
         assert in_a_later_run("a program", *RESOLVED[0]) == first
 
 
+def test_nothing_is_kept_of_own_contracts_that_changed_after_they_were_read(
+    of_chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = resources.own_folder("profiles") / "groq.yaml"
+    own.parent.mkdir(parents=True)
+    shutil.copy(of_chat / "groq.yaml", own)
+    loading.forget()
+    loading.read("groq")
+    own.write_text(own.read_text("utf-8") + "\n# changed\n", "utf-8")
+    loading.keep_resolved("of the changed file")
+    loading.resolve(*RESOLVED[1][:2], "", RESOLVED[1][2])
+    assert not [*resources.cache_folder().glob("resolved-*.json")]
+    in_a_later_run("of the changed file", *RESOLVED[1])
+    assert [*resources.cache_folder().glob("resolved-*.json")]
+
+
 def test_refusals_behind_common_practice_are_the_same_from_the_cache(of_chat: Path) -> None:
     files = {name: from_yaml(name) for name in OF_CHAT}
     computed = practices(files.values())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbench.config import resources
+from workbench.config import cache_files, resources
 from workbench.contracts import contract_cache
 from workbench.contracts.common_practice import CommonPractice, CommonRefusals, soften
 from workbench.contracts.contract import Contract
@@ -107,6 +108,7 @@ def demand(name: str) -> None:
 @cache
 def read(name: str) -> ContractFile:
     """The contract file of a name that exists. Raises ProfileError."""
+    _own_when_read()
     shipped = resources.shipped_profiles()
     if name not in shipped:
         demand(name)
@@ -114,6 +116,20 @@ def read(name: str) -> ContractFile:
     if name in own:
         return _load(name, own[name])
     return contract_cache.contract(name) or _load_shipped(name)
+
+
+@cache
+def _own_when_read() -> Mapping[str, list[int]]:
+    """The user's own contracts when the first contract was read: name → what changes with its content."""
+    return _own_now()
+
+
+def _own_now() -> Mapping[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for name, path in resources.own_profiles().items():
+        with suppress(OSError):
+            found[name] = cache_files.identity(path)
+    return found
 
 
 def _load_shipped(name: str) -> ContractFile:
@@ -185,8 +201,8 @@ def forget() -> None:
     """Read every contract again when it is next asked for: for callers that have changed a file."""
     contract_cache.forget()
     _kept.clear()
-    own = (names, broken_files, read, outlines, _outlines_by_name, endpoints, _key_prefixes, resolve, of_model)
-    for cached in (*own, proof_forms, common_practice, common_refusals, *_DERIVED):
+    own = (names, broken_files, read, _own_when_read, outlines, _outlines_by_name, endpoints, _key_prefixes)
+    for cached in (*own, resolve, of_model, proof_forms, common_practice, common_refusals, *_DERIVED):
         cached.cache_clear()
 
 
@@ -248,18 +264,22 @@ _MOST_KEPT = 4
 def keep_resolved(digest: str) -> None:
     """Keep the first resolved contracts of this process in the cache, and read those that an earlier one has kept.
 
+    Nothing is kept if the user's own contracts have changed since they were read: the digest is of what is there now.
+
     Args:
         digest: of everything that contracts are made of: the program, its data, and the user's own contracts.
     """
-    _kept[:] = [digest] * _MOST_KEPT
+    _kept[:] = [digest] * _MOST_KEPT if _own_when_read() == _own_now() else []
 
 
 @lru_cache(maxsize=512)
 def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
-    if not _kept:
+    try:
+        digest = _kept.pop()
+    except IndexError:  # none is left; threads may ask at the same time
         return _resolve(name, protocol, variant, model)
-    key = repr((_kept.pop(), name, protocol, variant, model))
+    key = repr((digest, name, protocol, variant, model))
     if pair := contract_cache.resolved(key):
         contract, contract.facts[softened] = pair
         return contract
