@@ -184,12 +184,12 @@ class _LateMethods:
         return tuple(rows) if is_all else ()
 
     @cached_property
-    def compared(self) -> Callable[[Any], tuple[Any, ...]]:
+    def read_compared(self) -> Callable[[Any], tuple[Any, ...]]:
         """Reads the fields by which instances are compared."""
         return _reader([name for name, field in (self.fields or {}).items() if field.compare])
 
     @cached_property
-    def hashed(self) -> Callable[[Any], tuple[Any, ...]]:
+    def read_hashed(self) -> Callable[[Any], tuple[Any, ...]]:
         """Reads the fields of which the hash of an instance is made."""
         return _reader(_hashed_names(self.fields or {}))
 
@@ -434,11 +434,11 @@ def _fill(it: Any, later: _LateMethods, args: Sequence[Any], given: dict[str, An
 
 
 def _is_equal(later: _LateMethods, it: Any, other: Any) -> Any:
-    return later.compared(it) == later.compared(other) if other.__class__ is it.__class__ else NotImplemented
+    return later.read_compared(it) == later.read_compared(other) if other.__class__ is it.__class__ else NotImplemented
 
 
 def _hash_of(later: _LateMethods, it: Any) -> int:
-    return hash(later.hashed(it))
+    return hash(later.read_hashed(it))
 
 
 _FIRST: Mapping[str, Callable[..., Any]] = {"__eq__": _is_equal, "__hash__": _hash_of}

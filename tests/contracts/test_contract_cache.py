@@ -232,13 +232,13 @@ RESOLVED = [
 
 def test_a_resolved_contract_is_the_same_from_the_cache(of_chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     resolved = {case: loading.resolve(case[0], case[1], "", case[2]) for case in RESOLVED}
-    pairs = {case: (contract, loading.softened(contract)) for case, contract in resolved.items()}
+    pairs = {case: (contract, loading.with_common_practice(contract)) for case, contract in resolved.items()}
     for case in RESOLVED:
         in_a_later_run("a program", *case)
     with monkeypatch.context() as only_kept:
         only_kept.setattr(loading, "_resolve", None)
         kept = {case: in_a_later_run("a program", *case) for case in RESOLVED}
-        assert {case: (contract, loading.softened(contract)) for case, contract in kept.items()} == pairs
+        assert {case: (contract, loading.with_common_practice(contract)) for case, contract in kept.items()} == pairs
     assert any(contract is not soft for contract, soft in pairs.values())
     assert in_a_later_run("another program", *RESOLVED[0]) == pairs[RESOLVED[0]][0]
     assert len([*resources.cache_folder().glob("resolved-*.json")]) == 1 + len(RESOLVED)

@@ -138,7 +138,7 @@ def _compile_practices(load: Callable[[str], ContractFile]) -> Mapping[str, Comm
     return practices(files.values())
 
 
-def resolved(key: str) -> tuple[Contract, Contract] | None:
+def read_resolved(key: str) -> tuple[Contract, Contract] | None:
     """A resolved contract that was kept under a key, and the same with common practice; None if there is none."""
     data = cache_files.read(_resolved_name(key))
     with suppress(*_FAULTS):

@@ -60,9 +60,9 @@ __all__ = [
     "protocols",
     "read",
     "resolve",
-    "softened",
     "variants",
     "warnings",
+    "with_common_practice",
 ]
 
 
@@ -280,20 +280,20 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
     except IndexError:  # none is left; threads may ask at the same time
         return _resolve(name, protocol, variant, model)
     key = repr((digest, name, protocol, variant, model))
-    if pair := contract_cache.resolved(key):
-        contract, contract.facts[softened] = pair
+    if pair := contract_cache.read_resolved(key):
+        contract, contract.facts[with_common_practice] = pair
         return contract
     contract = _resolve(name, protocol, variant, model)
-    contract_cache.keep_resolved(key, contract, softened(contract))
+    contract_cache.keep_resolved(key, contract, with_common_practice(contract))
     return contract
 
 
-def softened(contract: Contract) -> Contract:
+def with_common_practice(contract: Contract) -> Contract:
     """The contract, with what most providers of its protocol refuse and it says nothing of."""
-    found: Contract | None = contract.facts.get(softened)
+    found: Contract | None = contract.facts.get(with_common_practice)
     if found is None:
         practice = common_practice(contract.protocol)
-        found = contract.facts[softened] = soften(contract, practice) if practice else contract
+        found = contract.facts[with_common_practice] = soften(contract, practice) if practice else contract
     return found
 
 

@@ -46,7 +46,7 @@ class _Vote(NamedTuple):
 
 def soft_contract(contract: Contract) -> Contract:
     """The contract, with what most providers refuse and it says nothing of."""
-    return contracts.softened(contract)
+    return contracts.with_common_practice(contract)
 
 
 def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.ir import MILD, Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.common.stream_notes import Value
+from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.openai_realtime.event_members import EventFaults
 from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
 from workbench.protocols.shapes.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
@@ -98,19 +98,22 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
 
     def _take(self, value: Value, event: SseEvent) -> None:
         if value.get("type") not in _AUDIO:
-            for rule, text in self._faults.of(value):
-                self._notes.add(rule, text, event.number)
+            _note(self._notes, self._faults.of(value), event.number)
             super()._take(value, event)
         elif isinstance(item := self._find(value, "message", event.number), _SpokenItem):
             item.hear(value.get("delta"), event.number)
-            for rule, text in self._faults.of_audio(value):
-                self._notes.add(rule, text, event.number)
+            _note(self._notes, self._faults.of_audio(value), event.number)
 
     def _ending(self, messages: tuple[Message, ...]) -> Any:
         """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
         response = self.responses[-1][0] if self.responses else {}
         is_cut = response.get("status") not in (None, "completed", "in_progress")
         return _unexplained_end(response, self._ended) if is_cut else super()._ending(messages)
+
+
+def _note(notes: StreamNotes, faults: Iterable[tuple[str, str]], event: int) -> None:
+    for rule, text in faults:
+        notes.add(rule, text, event)
 
 
 def _unexplained_end(response: Value, ended: int | None) -> Iterator[Anomaly]:

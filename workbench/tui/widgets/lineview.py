@@ -34,10 +34,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     BINDINGS = keys.bindings(keys.PANE)
     is_accordion = fills = False
     """The item under the cursor is open, and all if all fit; as many as fit."""
-    spreads = True
-    """A line that is too long takes more rows where there is room."""
     flows = False
-    """A line that is too long takes more rows, though the list must be scrolled then."""
+    """A line that is too long takes more rows also where there is no room: the list is scrolled then."""
     hangs = False
     """The line of an open item takes as many rows as it needs."""
 
@@ -379,8 +377,7 @@ def _all_open(view: LineView, width: int, rows: int) -> dict[int, list[Line]] | 
 
 def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: int) -> dict[int, list[Line]]:
     """The rows of each line that is too long, from the top, as far as there is room; the last of them may be cut."""
-    room = rows - view.count() - sum(map(len, opened.values())) if view.spreads else 0
-    room = _ENDLESS if view.flows else room
+    room = _ENDLESS if view.flows else rows - view.count() - sum(map(len, opened.values()))
     lines_of = {item: lines for item in opened if (lines := _hang_rows(view, item, width))}
     for item in range(view.count() if room > 0 else 0):
         head = view.head(item, width)
