@@ -181,3 +181,25 @@ def test_a_class_compared_by_identity_is_hashed_by_it(maker: Any) -> None:
     one = Alone()
     assert one == one != Alone()
     assert {one: 1}[one] == 1
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_a_frozen_instance_refuses_every_name_and_an_heir_takes_those_that_are_no_field(slots: bool) -> None:
+    @lazy_dataclass.dataclass(frozen=True, slots=slots)
+    class Base:
+        x: int = 1
+
+    class Heir(Base):
+        pass
+
+    for name in ("x", "y"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(Base(), name, 2)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            delattr(Base(), name)
+    heir: Any = Heir()
+    heir.y = 2
+    assert heir.y == 2
+    del heir.y
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        heir.x = 2

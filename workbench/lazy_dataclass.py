@@ -123,6 +123,8 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
         members["__init__"] = _first_init(later, members["__init__"])
     for name in _FIRST.keys() & members.keys():
         members[name] = _first_calls(later, name, members[name])
+    if options.get("frozen"):
+        members |= _refusals(later)
     if options.get("frozen") and options.get("slots"):
         members |= {"__getstate__": __getstate__, "__setstate__": __setstate__}
     elif not options.get("frozen") and options.get("eq", True):
@@ -152,6 +154,7 @@ def _put_members(cls: type, members: Mapping[str, Any]) -> None:
                 setattr(cls, name, default)
 
 
+_OURS = ("__doc__", "__setattr__", "__delattr__")
 _ATTRIBUTES = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
 
 
@@ -223,7 +226,7 @@ class _LateMethods:
             dataclasses.dataclass(**{**self.options, "slots": False})(_with_fields_of_dataclasses(cls))
             fields = vars(cls)["__dataclass_fields__"]
             for name, value in vars(cls).items():
-                is_ours = name in fields or name == "__doc__" or (is_own and name in _WRITERS)
+                is_ours = name in fields or name in _OURS or (is_own and name in _WRITERS)
                 if not is_ours and before.get(name, _lock) is not value:
                     setattr(self.made, name, value)
             self.is_complete = True
@@ -339,8 +342,26 @@ def _methods(options: dict[str, bool]) -> Iterator[str]:
         yield "__eq__"
         if options.get("frozen"):
             yield "__hash__"
-    if options.get("frozen"):
-        yield from ("__setattr__", "__delattr__")
+
+
+def _refusals(later: _LateMethods) -> dict[str, Callable[..., None]]:
+    """The methods that keep instances of a frozen class as they are; an heir that is not frozen may add attributes."""
+
+    def above(it: Any, name: str, what: str) -> Any:
+        import dataclasses
+
+        cls: Any = later.made
+        if type(it) is cls or any(name == field.name for field in dataclasses.fields(cls)):
+            raise dataclasses.FrozenInstanceError(f"cannot {what} field {name!r}")
+        return super(cls, it)
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        above(self, name, "assign to").__setattr__(name, value)
+
+    def __delattr__(self: Any, name: str) -> None:
+        above(self, name, "delete").__delattr__(name)
+
+    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
 def __getstate__(self: Any) -> list[Any]:
