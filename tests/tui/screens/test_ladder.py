@@ -26,12 +26,12 @@ IN_TEXT = (
 )
 
 
-def calling(*arguments: str, text: str = "ok") -> Session:
+def calling(*arguments: str, text: str = "ok", ids: str = "call_{}") -> Session:
     messages: list[object] = [{"role": "user", "content": "go"}]
     for n, raw in enumerate(arguments):
-        call = {"id": f"call_{n}", "type": "function", "function": {"name": "read_file", "arguments": raw}}
+        call = {"id": ids.format(n), "type": "function", "function": {"name": "read_file", "arguments": raw}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        messages.append({"role": "tool", "tool_call_id": f"call_{n}", "content": "done"})
+        messages.append({"role": "tool", "tool_call_id": ids.format(n), "content": "done"})
     message = {"role": "assistant", "content": text}
     answer = {"object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": message}]}
     request = {"model": "m", "messages": messages, "tools": [TOOL]}
@@ -131,6 +131,26 @@ async def test_the_result_that_a_request_carries_is_below_the_call() -> None:
         screen = await ladder_of(driver)
         assert "Result · request 1, message 3" in driver.text
         assert loads(screen.result.body) == {"role": "tool", "tool_call_id": "call_0", "content": "done"}
+
+
+async def test_the_result_is_that_of_the_call_where_ids_are_repeated() -> None:
+    async with showing(calling('{"path": "a"}', '{"path": "b"}', ids="call_0"), size=(120, 40)) as driver:
+        await ladder_of(driver)
+        assert "Result · request 1, message 5" in driver.text
+        await driver.press("k")
+        assert "Result · request 1, message 3" in driver.text
+
+
+async def test_the_result_of_a_response_is_in_a_later_request_where_ids_are_repeated() -> None:
+    first, second = (calling(*['{"path": "a"}'] * n, ids="call_0").exchange(0) for n in (1, 2))
+    assert first.request
+    call = {"id": "call_0", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a"}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": message}]}
+    answered = samples.exchange(loads(first.request.body.raw), answer)
+    async with showing(MemorySession("calls", (answered, second)), size=(120, 40)) as driver:
+        await ladder_of(driver)
+        assert "Result · request 2, message 5" in driver.text
 
 
 async def test_without_calls_the_response_is_shown_and_no_empty_pane() -> None:

@@ -23,6 +23,7 @@ from workbench.tui.widgets.lineview import LineView
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
+    from workbench.chain import Closure
     from workbench.contracts import Finding
     from workbench.ir import NodeRef, ToolDef
     from workbench.protocols import DecodedExchange
@@ -122,19 +123,19 @@ class LadderSource(WorklistSource[LadderCall, ReadCall]):
         return ReadCall(self._rungs(subject), body, _spans(decoded, subject), self._result(inspector, subject))
 
     def _result(self, inspector: Inspector, subject: LadderCall) -> SentResult | None:
-        """The result of a call by its id: in its own request, or in one of the next requests of the conversation."""
+        """The result of a call: in its own request, or in one of the next requests of the conversation."""
         if not subject.id:
             return None
         rows, own = inspector.rows, inspector.rows[self._index].conversation
         later = (row.index for row in rows[self._index + 1 :] if row.conversation == own is not None)
         for index in (self._index,) if subject.side == REQUEST else islice(later, FOLLOWING):
-            decoded = inspector.detail(index).decoded
-            for number, message in enumerate(decoded.messages(REQUEST)):
-                for _, part in message.tool_results():
-                    if part.tool_call_id == subject.id:
-                        spans = decoded.place_of(REQUEST, message, part).spans
-                        whole = decoded.request_text[spans[0][0] : spans[-1][1]] if spans else b""
-                        return SentResult(whole, index, number)
+            detail = inspector.detail(index)
+            if ref := _result_in(detail.closure, subject):
+                decoded = detail.decoded
+                message = decoded.messages(REQUEST)[ref.message]
+                spans = decoded.place_of(REQUEST, message, message.parts[ref.part]).spans
+                whole = decoded.request_text[spans[0][0] : spans[-1][1]] if spans else b""
+                return SentResult(whole, index, ref.message)
         return None
 
     def _rungs(self, subject: LadderCall) -> tuple[LadderRung, ...]:
@@ -294,6 +295,13 @@ class LadderScreen(WorklistScreen):
         panes = [pane for pane in all_panes if pane.display]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(at + 1) % len(panes)].focus()
+
+
+def _result_in(closure: Closure, subject: LadderCall) -> NodeRef | None:
+    """The first result of a call in a request: of calls with the same id, those of a response are the last."""
+    line_of_call = closure.line_of(subject.ref) if subject.side == REQUEST and subject.call else None
+    alike = [line_of_call] if line_of_call else [each for each in closure.lines if each.id == subject.id]
+    return next((ref for each in alike[-1:] for ref in each.results if ref.side == REQUEST), None)
 
 
 def _spans(decoded: DecodedExchange, subject: LadderCall) -> tuple[Range, ...]:
