@@ -296,3 +296,15 @@ def test_a_text_replaces_media_that_are_refused_and_the_history_is_not_cut(befor
     assert first.repair.title.startswith(f"replace {every} image with the text")
     mended = loads(first.request.body.raw)["messages"]
     assert [message["content"][-1] for message in mended] == [NOT_SENT] * len(messages)
+
+
+def test_media_of_another_role_are_kept_where_they_are_accepted() -> None:
+    shown, drawn = {"role": "user", "content": [PICTURE]}, {"role": "assistant", "content": [PICTURE, PICTURE]}
+    messages = [shown, drawn, {"role": "user", "content": "on"}]
+    inspector = inspecting(exchange(1, {"model": "gpt-4o", "messages": messages}, url=CHAT), provider="openai")
+    found = next(each for each in inspector.rows[0].findings if each.rule == "content.unsupported-part")
+    first, *_ = repairs.checked_repairs(inspector, 0, found)
+    assert first.repair.verified
+    assert first.repair.title.startswith("replace every image of role assistant with the text")
+    mended = loads(first.request.body.raw)["messages"]
+    assert [message["content"] for message in mended] == [[PICTURE], [NOT_SENT, NOT_SENT], "on"]

@@ -87,20 +87,28 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
 
 
 def unsupported_media(fault: Fault) -> Iterator[Proposal]:
-    """Replace media that are not accepted with a text that says so, alone or all of their kind; or remove them."""
+    """Replace media that are not accepted with a text that says so: alone, those of the same role, all of their kind.
+
+    Or remove them.
+    """
     if fault.number is None:
         return
-    at = f"{fault.finding.pointer}/"
+    at, role = f"{fault.finding.pointer}/", fault.messages[fault.number].role
     here = [(where, part) for where, part in _media(fault, fault.number) if at.startswith(f"{where}/")]
     for where, part in here or list(_media(fault, fault.number))[:1]:
         text = NOT_SENT.format(part.kind)
-        alike = [(other, n) for n in range(len(fault.messages)) for other, p in _media(fault, n) if p.kind == part.kind]
-        stand_ins = {other: shape.block(fault.adapter, Text(text), fault.messages[n].role) for other, n in alike}
-        single = (Replace(where, stand_ins[where]),)
-        yield Proposal(f"replace the {part.kind} with the text {quote(text)}", single, RepairCost.STAND_IN)
-        if len(alike) > 1:
-            changes = tuple(Replace(other, stand_in) for other, stand_in in stand_ins.items())
-            yield Proposal(f"replace every {part.kind} with the text {quote(text)}", changes, RepairCost.STAND_IN)
+        alike = {
+            other: message.role
+            for n, message in enumerate(fault.messages)
+            for other, one in _media(fault, n)
+            if one.kind == part.kind
+        }
+        of_role = tuple(other for other in alike if alike[other] == role)
+        scopes = {(where,): "", of_role: f"every {part.kind} of role {role}", tuple(alike): f"every {part.kind}"}
+        scopes[(where,)] = f"the {part.kind}"  # also where it is all of them
+        for places, what in scopes.items():
+            changes = tuple(Replace(other, shape.block(fault.adapter, Text(text), alike[other])) for other in places)
+            yield Proposal(f"replace {what} with the text {quote(text)}", changes, RepairCost.STAND_IN)
         if len(fault.messages[fault.number].parts) > 1:
             yield Proposal(f"remove the {part.kind}", (Remove(where),), RepairCost.DROPPED)
 
