@@ -46,7 +46,7 @@ async def tools_of(driver: Driver) -> ToolsScreen:
 
 
 async def test_every_provider_has_a_row_where_all_rows_fit() -> None:
-    async with showing(asking(DECLARED), size=(120, 40)) as driver:
+    async with showing(asking(DECLARED), size=(120, 50)) as driver:
         await tools_of(driver)
         await driver.press("g", "j")
         assert "✓ bedrock" in driver.text and "accept the tool unchanged" not in driver.text
