@@ -140,10 +140,10 @@ def _compile_practices(load: Callable[[str], ContractFile]) -> Mapping[str, Comm
 
 def read_resolved(key: str) -> tuple[Contract, Contract] | None:
     """A resolved contract that was kept under a key, and the same with common practice; None if there is none."""
-    data = cache_files.read(_resolved_name(key))
+    digest, _, text = (cache_files.read(_resolved_name(key)) or b"").partition(b"\n")
     with suppress(*_FAULTS):
-        if data:
-            contract, softened = plain_form.decode(data, _RESOLVED_CLASSES)
+        if text and digest == _digest(text):
+            contract, softened = plain_form.decode(text, _RESOLVED_CLASSES)
             if isinstance(contract, Contract) and isinstance(softened, Contract | None):
                 return contract, softened or contract
     return None
@@ -153,7 +153,8 @@ def keep_resolved(key: str, contract: Contract, softened: Contract) -> None:
     """Keep a resolved contract, and the same with common practice, without the examples for the tests."""
     with suppress(*_FAULTS, OSError):
         pair = [_without_examples(contract), None if softened is contract else _without_examples(softened)]
-        cache_files.write(_resolved_name(key), plain_form.encode(tuple(pair), _RESOLVED_CLASSES).encode())
+        text = plain_form.encode(tuple(pair), _RESOLVED_CLASSES).encode()
+        cache_files.write(_resolved_name(key), _digest(text) + b"\n" + text)
         cache_files.keep_newest("resolved-*.json", MOST_RESOLVED)
 
 
@@ -162,7 +163,11 @@ def _without_examples(contract: Contract) -> Contract:
 
 
 def _resolved_name(key: str) -> str:
-    return f"resolved-{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
+    return f"resolved-{_digest(key.encode(errors='surrogateescape')).decode()}.json"
+
+
+def _digest(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).hexdigest().encode()
 
 
 def outline(file: ContractFile) -> ContractFile:
