@@ -162,12 +162,13 @@ def broken(relation: Relation, contract: Contract, protocol: str, model: str) ->
         _remove(body, relation)
     elif not (_is_any(relation) and any(f.value is not None for f in relation.place.find(body))):
         _put(body, relation.place.steps, _value(relation, body), relation.when.role)
-    if not relation.broken:
-        for condition in relation.when.places:
-            if condition.place.up < 0 and not condition.test.is_absent and not condition.test.is_none:
-                _put(body, condition.place.steps, _value_of(condition.test, condition.place.last), ())
-            elif condition.place.up < 0 and len(condition.place.steps) == 1:
-                body.pop(condition.place.first, None)
+    for condition in (each for each in relation.when.places if each.place.up < 0):
+        needs_absence = condition.test.is_absent or condition.test.is_none
+        is_given = f"/{condition.place.first}" in relation.broken
+        if needs_absence and len(condition.place.steps) == 1 and not is_given:
+            body.pop(condition.place.first, None)
+        elif not needs_absence and not relation.broken:
+            _put(body, condition.place.steps, _value_of(condition.test, condition.place.last), ())
     if relation.when.stream is not None and "stream" not in relation.broken:
         body["stream"] = relation.when.stream
     return _exchange(relation, body, protocol, model)
