@@ -29,7 +29,7 @@ _MISSING: Any = object()
 
 
 class _Field:
-    """What ``dataclasses.field`` was asked for, in the fewest steps."""
+    """The options of a field, as ``dataclasses.field`` takes them, without the import of ``dataclasses``."""
 
     __slots__ = ("compare", "default", "default_factory", "hash", "init", "kw_only", "repr")
 

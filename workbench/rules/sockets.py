@@ -83,7 +83,7 @@ def with_transport_findings(
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
     turns = _turns(decoded, before)
-    found = (*_closings(decoded, turns), *_facts(decoded, turns), *_not_resumed(decoded, turns, earlier))
+    found = (*_closings(decoded, turns), *_facts(decoded, turns), *_not_resumed(decoded, turns, before, earlier))
     return replace(row, findings=(*row.findings, *found))
 
 
@@ -151,7 +151,9 @@ _MOST_EARLIER = 4
 """Connections among which the one to continue is looked for."""
 
 
-def _not_resumed(decoded: DecodedExchange, turns: SocketTurns, earlier: Iterable[Exchange]) -> Iterator[Finding]:
+def _not_resumed(
+    decoded: DecodedExchange, turns: SocketTurns, before: DecodedExchange | None, earlier: Iterable[Exchange]
+) -> Iterator[Finding]:
     """A session that keeps handles to resume, and begins again without the one that an earlier connection ended with.
 
     A client that reads no handle looks as if it resumed (codetrial pull request 3).
@@ -159,19 +161,33 @@ def _not_resumed(decoded: DecodedExchange, turns: SocketTurns, earlier: Iterable
     opening = turns.resumption
     if opening is None or not opening.is_wanted or opening.handle:
         return
+    known = before.facts.get(_newest_handle) if before else None  # earlier connections are read once
+    found = decoded.facts[_newest_handle] = known or _newest_handle(opening.session, earlier)
+    if found.handle:
+        text = f"the setup does not resume the session: connection {found.connection} ended with the handle"
+        text += f" {quote(found.handle, 40)}, and the model has none of what was said there"
+        yield _finding(decoded, weaker(get_rule("state.lost")), REQUEST, text, (opening.number,))
+
+
+class _NewestHandle(NamedTuple):
+    """The handle with which a session may be resumed, and the id of the connection that it ended; empty for none."""
+
+    handle: str = ""
+    connection: str = ""
+
+
+def _newest_handle(session: str, earlier: Iterable[Exchange]) -> _NewestHandle:
+    """The last handle of a session, of the earlier connections; none if the client itself closed the last one."""
     for connection in islice(earlier, _MOST_EARLIER):
         read = SocketTurns(connection)
         for frame in connection.frames:
             read.add(frame)
         previous = read.resumption
-        first_close = next((frame for frame in connection.frames if frame.opcode == "close"), None)
-        is_left = first_close is not None and first_close.direction == "sent"
-        if previous and previous.newest and previous.session == opening.session:
-            text = f"the setup does not resume the session: connection {connection.id} ended with the handle"
-            text += f" {quote(previous.newest, 40)}, and the model has none of what was said there"
-            if not is_left:
-                yield _finding(decoded, weaker(get_rule("state.lost")), REQUEST, text, (opening.number,))
-            return
+        if previous and previous.newest and previous.session == session:
+            close = next((frame for frame in connection.frames if frame.opcode == "close"), None)
+            is_left = close is not None and close.direction == "sent"
+            return _NewestHandle() if is_left else _NewestHandle(previous.newest, connection.id)
+    return _NewestHandle()
 
 
 def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:

@@ -39,7 +39,7 @@ class SocketFact(NamedTuple):
 
 
 class Resumption(NamedTuple):
-    """What a connection shows of the session that it may continue, or that a later one may.
+    """A session that a later connection may continue, as one connection shows it.
 
     Attributes:
         number: message that opens the session, from zero.

@@ -167,7 +167,7 @@ class SocketTurns:
 
     @property
     def resumption(self) -> Resumption | None:
-        """What the connection shows of sessions that can be continued; None if its protocol has none."""
+        """The session that a later connection may continue; None if the protocol knows no such sessions."""
         return getattr(self._splitter, "resumption", None)
 
     def unanswered(self) -> Iterator[int]:

@@ -438,7 +438,7 @@ def _are_silent(results: list[JsonValue]) -> bool:
 
 
 def _resumption(number: int, setup: Value) -> Resumption:
-    """What a setup asks to keep, and to continue."""
+    """The session that a setup opens: whether the client asks for handles, and the handle that it continues."""
     request = member(setup, "sessionResumption")
     rest = {key: value for key, value in setup.items() if value is not request}
     handle = member(request, "handle")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from workbench.ir import JsonValue
 from workbench.protocols import SocketFact
+from workbench.protocols.openai_realtime import audio
 from workbench.protocols.openai_realtime.error_codes import error_of
 from workbench.protocols.openai_realtime.session_members import (
     Value,
     is_only_written,
     member_object,
     modalities,
-    output_milliseconds,
 )
 
 _FAILURES = {
@@ -73,9 +73,10 @@ def lost_audio(number: int, session: Value, response: Value, size: int) -> Itera
         size: bytes of the audio that came; of none nothing is said, since other transports carry it elsewhere.
     """
     counts = member_object(member_object(response, "usage"), "output_token_details")
-    tokens, length = counts.get("audio_tokens"), output_milliseconds(session, size)
-    if response.get("status") != "completed" or not isinstance(tokens, int) or not size or length < 0:
+    tokens, seconds = counts.get("audio_tokens"), audio.seconds_of(session, size)
+    if response.get("status") != "completed" or not isinstance(tokens, int) or not size or seconds is None:
         return
+    length = 1000 * seconds
     lost = tokens * _TOKEN - length
     if lost >= _LEAST_LOST and lost > length / 4:
         text = (

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.ir import MILD, JsonValue
 from workbench.protocols import SocketFact
+from workbench.protocols.openai_realtime import audio
 
 _ITEM = ("response_id", "output_index", "item")
 _PLACE = ("response_id", "item_id", "output_index")
@@ -102,9 +103,6 @@ _PIECES = (
 )
 
 
-_AUDIO_ENDS = ("response.output_audio.done", "response.audio.done")
-
-
 class AnnouncedParts:
     """The parts that began on one response: clients that make parts at their beginning have no place for others."""
 
@@ -115,7 +113,7 @@ class AnnouncedParts:
     def fault(self, value: Mapping[str, JsonValue]) -> str:
         """Say that an event has text of a part that no event began; empty for any other event."""
         part, kind = (str(value.get("item_id")), str(value.get("content_index"))), value.get("type")
-        if kind in _AUDIO_ENDS:
+        if kind in audio.ENDS:
             self._silent.add(part)
         is_missing = kind in _PIECES and part not in self._parts
         if is_missing or kind == "response.content_part.added":

@@ -88,18 +88,6 @@ def input_format(session: Value) -> Value:
     return stated if isinstance(stated, dict) else {"type": stated} if stated else {}
 
 
-_BYTES = {"audio/pcm": 48, "pcm16": 48, "audio/pcmu": 8, "g711_ulaw": 8, "audio/pcma": 8, "g711_alaw": 8}
-"""Format of audio → bytes of a millisecond; PCM has 24,000 samples of 16 bits in a second."""
-
-
-def output_milliseconds(session: Value, size: int) -> float:
-    """The length of the model's audio of some bytes; -1 for a format that is not known."""
-    stated = member_object(member_object(session, "audio"), "output").get("format", session.get("output_audio_format"))
-    kind = stated.get("type") if isinstance(stated, dict) else stated
-    bytes_each = _BYTES.get(str(kind or "audio/pcm"))
-    return size / bytes_each if bytes_each else -1
-
-
 def lost_settings(updates: Iterable[Value], session: Value) -> tuple[LostSetting, ...]:
     """What the first of some updates sets, and the session after it does not have.
 

@@ -19,6 +19,7 @@ from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
 from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.common.unknown_types import event_type, unknown_type
+from workbench.protocols.openai_realtime import audio
 from workbench.protocols.openai_realtime.beside_responses import (
     cut_speech,
     failures,
@@ -56,7 +57,6 @@ _OF_SESSION = ("session.created", "session.updated", "transcription_session.crea
 _ANNOUNCED = ("session.created", "transcription_session.created")
 _BEGUN_ITEMS = ("conversation.item.added", "conversation.item.created")
 _ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
-_AUDIO = ("response.output_audio.delta", "response.audio.delta")
 _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
 
 _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
@@ -313,8 +313,8 @@ class RealtimeTurns:
         if kind == "response.output_item.added":
             turn.outputs.add(str(item.get("id")))
         turn.add(number, frame, kind)
-        if kind in _AUDIO:
-            turn.audio += len(str(value.get("delta")).rstrip("=")) * 3 // 4  # bytes of base64
+        if kind in audio.PIECES:
+            turn.audio += audio.size_of(value.get("delta"))
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
             self._facts += (*lost_audio(number, self._session, response, turn.audio), *cut_speech(number, response))

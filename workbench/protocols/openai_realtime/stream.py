@@ -6,15 +6,14 @@ its length is kept, and how long it lasts where the format is known.
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from workbench.ir import MILD, Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
 from workbench.lazy_dataclass import replace
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.common.stream_notes import StreamNotes, Value
+from workbench.protocols.openai_realtime import audio
 from workbench.protocols.openai_realtime.event_members import EventFaults
 from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
 from workbench.protocols.shapes.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
@@ -22,7 +21,6 @@ from workbench.protocols.shapes.items.stream_parts import StreamedItem, order
 from workbench.wire import SseEvent
 
 _TRANSCRIPT = InPieces("message", "/content/*/transcript", "transcript", "content_index", "output_audio")
-_AUDIO = ("response.output_audio.delta", "response.audio.delta")
 
 REALTIME = names_of_events(
     {
@@ -38,16 +36,11 @@ REALTIME = names_of_events(
     ("response.done",),
     (
         *("conversation.item.added", "conversation.item.created", "conversation.item.done"),
-        *("response.output_audio.done", "response.audio.done", "rate_limits.updated"),
+        *(*audio.ENDS, "rate_limits.updated"),
         *("conversation.item.truncated", "input_audio_buffer.speech_started"),
     ),
     "response.done",
 )
-
-_BYTES_A_SECOND = {"audio/pcm": 2, "pcm16": 2, "audio/pcmu": 1, "audio/pcma": 1, "g711_ulaw": 1, "g711_alaw": 1}
-"""Format → bytes of a sample."""
-_RATES = {"audio/pcm": 24_000, "pcm16": 24_000}
-_TELEPHONE = 8_000
 
 
 class _SpokenItem(StreamedItem):
@@ -65,7 +58,7 @@ class _SpokenItem(StreamedItem):
 
     def hear(self, piece: JsonValue, number: int) -> None:
         """Count a piece of audio."""
-        self.audio_bytes += _size(piece)
+        self.audio_bytes += audio.size_of(piece)
         self.audio_events.append(number)
 
 
@@ -97,7 +90,7 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         return _SpokenItem(index, kind)
 
     def _take(self, value: Value, event: SseEvent) -> None:
-        if value.get("type") not in _AUDIO:
+        if value.get("type") not in audio.PIECES:
             _note(self._notes, self._faults.of(value), event.number)
             super()._take(value, event)
         elif isinstance(item := self._find(value, "message", event.number), _SpokenItem):
@@ -129,30 +122,9 @@ def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> 
     """A message with a part that tells how much of it was spoken."""
     if item is None or not item.audio_events:
         return message
-    audio: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
-    seconds = _seconds(item.audio_bytes, response)
+    measures: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
+    seconds = audio.seconds_of(response, item.audio_bytes)
     if seconds is not None:
-        audio["seconds"] = seconds
-    part = Opaque("audio", audio, Source("/audio", {}, {}, tuple(item.audio_events)))
+        measures["seconds"] = seconds
+    part = Opaque("audio", measures, Source("/audio", {}, {}, tuple(item.audio_events)))
     return replace(message, parts=(*message.parts, part))
-
-
-def _size(piece: JsonValue) -> int:
-    try:
-        return len(base64.b64decode(piece)) if isinstance(piece, str) else 0
-    except (binascii.Error, ValueError):
-        return 0
-
-
-def _seconds(size: int, response: Mapping[str, JsonValue]) -> float | None:
-    """How long audio lasts; None where its format is not known."""
-    audio = response.get("audio")
-    output = audio.get("output") if isinstance(audio, dict) else None
-    form = output.get("format") if isinstance(output, dict) else response.get("output_audio_format", "pcm16")
-    kind = form.get("type") if isinstance(form, dict) else form
-    rate = form.get("rate") if isinstance(form, dict) else None
-    width = _BYTES_A_SECOND.get(kind) if isinstance(kind, str) else None
-    if width is None:
-        return None
-    rate = rate if type(rate) is int and rate > 0 else _RATES.get(str(kind), _TELEPHONE)
-    return round(size / (width * rate), 3)

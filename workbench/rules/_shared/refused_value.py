@@ -204,7 +204,8 @@ def _out_of_turn(body: Mapping[str, JsonValue]) -> Iterator[str]:
             yield pointer
         first = first or (pointer if role != "user" and pointer.endswith("/0") else "")
         before = str(role)
-    yield from filter(None, (first,))
+    if first:
+        yield first
 
 
 _CARRIERS = (
