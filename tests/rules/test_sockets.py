@@ -395,6 +395,43 @@ def test_a_connection_that_grows_is_read_on_and_shows_what_the_whole_one_shows(m
     assert list(found(replace(whole, state=State.OPEN))) == ["socket.two-responses"]
 
 
+class LastGrows(LiveConnection):
+    """A session whose last connection grows."""
+
+    def show(self, connection: Exchange) -> None:
+        self.exchanges, self._summaries = (*self.exchanges[:-1], connection), ()
+
+    def refresh(self) -> frozenset[int]:
+        return frozenset({len(self.exchanges) - 1})
+
+
+def test_a_session_that_could_have_been_resumed_is_named_and_the_earlier_connection_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    update = live.received(sessionResumptionUpdate={"newHandle": "h1", "resumable": True})
+    earlier = closed(replace(live.connection([*live.BEGIN, *live.loop(), update]), id="1"), 1011, "internal error")
+    whole = replace(live.connection([*live.BEGIN, *live.loop()]), id="2", state=State.OPEN)
+    read: list[Frame] = []
+    add = SocketTurns.add
+
+    def note(turns: SocketTurns, frame: Frame) -> None:
+        read.append(frame)
+        add(turns, frame)
+
+    growing = LastGrows("s", (earlier, replace(whole, frames=())))
+    inspector = Inspector(growing)
+    for _ in inspector.steps():
+        pass
+    monkeypatch.setattr(SocketTurns, "add", note)
+    for count in range(1, len(whole.frames) + 1):
+        growing.show(replace(whole, frames=whole.frames[:count]))
+        inspector.refresh()
+        for _ in inspector.steps():
+            pass
+    assert "state.lost" in {finding.rule for finding in inspector.rows[1].findings}
+    assert len(read) == len(earlier.frames) + len(whole.frames)
+
+
 def test_a_provider_that_is_asked_for_has_a_contract_for_each_of_its_protocols() -> None:
     for name, asked, own in (("live", "gemini", "gemini-live"), ("realtime", "openai", "openai-realtime")):
         inspector = Inspector(MemorySession("s", tuple(with_turns([HEALTHY[name]]))), provider=asked).run()
