@@ -49,7 +49,7 @@ _PLACEHOLDER = regex.compile(
 )
 _SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
-_CLOSERS = regex.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
+_CLOSER = regex.compile(r"\s+|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>")
 _TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:", "```tool_code", "<tool_code>")
 """Beginnings of calls that no sentence runs into: a word before one hides no call."""
 _TOKEN_OR_LINE = regex.compile(r"[<\n]")
@@ -214,8 +214,8 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
     line_start = max(before, text.rfind("\n", 0, start) + 1)
     prefix = text[line_start:start]
     line_end = text.find("\n", end)
-    ends_line = bool(_CLOSERS.match(text, end, line_end if line_end >= 0 else len(text)))
-    is_last = bool(_CLOSERS.match(text, end))
+    ends_line = _consists_of(_CLOSER, text, end, line_end if line_end >= 0 else len(text))
+    is_last = _consists_of(_CLOSER, text, end)
     is_declared = any(c.name in names for c in run)
     if _LIST_OR_QUOTE.match(prefix):
         return False
@@ -295,7 +295,21 @@ _MORE_HINTS: Final = (
     *_control_tokens.GLUED_WORDS,
     *(f"{name}|>" for name in _control_tokens.GEMMA),
 )
-_ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
+_TAG_OR_MARKER = regex.compile(rf"\s+|</?[\w:=]{{1,64}}>|{_MARKERS}")
+
+
+def _consists_of(token: re.Pattern[str], text: str, start: int = 0, end: int | None = None) -> bool:
+    """Every part of a text is such a token, the first alternative that matches counting at each place.
+
+    A possessive loop in the pattern says the same, but Python before 3.11.5 does not match it (CPython issue 106052).
+    """
+    stop, at = len(text) if end is None else end, start
+    while at < stop:
+        found = token.match(text, at, stop)
+        if found is None or found.end() == at:
+            return False
+        at = found.end()
+    return True
 
 
 def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarker, ...]:
@@ -383,8 +397,8 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     line_end = text.find("\n", end, end + _MAX_LINE)
     before = text[line_start:start]
     behind = text[end : line_end if line_end >= 0 else end + _MAX_LINE]
-    is_first = not before.strip() or bool(_ALONE.match(before))
-    is_last = not behind.strip() or bool(_ALONE.match(behind))
+    is_first = not before.strip() or _consists_of(_TAG_OR_MARKER, before)
+    is_last = not behind.strip() or _consists_of(_TAG_OR_MARKER, behind)
     if is_first and is_last:
         return True
     at_end = is_last and (text.startswith("<|", start) or not text[end : end + 2 * _MAX_LINE].strip())
