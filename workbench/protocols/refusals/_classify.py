@@ -158,6 +158,8 @@ DEEPEST = 12
 _QUOTES = str.maketrans({**dict.fromkeys('"`‘’“”', "'"), "\\": None, "’": "'"})
 _SMALL = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _BLANKS = regex.compile(r"\s+")
+_STEP = regex.compile(r"\b(?:failed|unable) to (?:convert|concat|transform|translate) [^:.'{]{3,80}: (?=\w)", re.IGNORECASE)
+"""A program's step that failed, in front of its cause: the cause is what is at fault."""
 _ESCAPED = regex.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
 _IDENTIFIER = regex.compile(r"[A-Za-z][\w.:-]{3,60}")
 _NAMED = regex.compile(r"(?:code|type|status|reason|error_code|__type|error)'?\s?[:=]\s?'?([A-Za-z][\w.-]{2,60})")
@@ -357,7 +359,8 @@ def _find(text: str, words: list[str], status: int) -> tuple[RefusalKind, str, s
 
 def _plain(text: str) -> str:
     cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} {text[-LONGEST // 2 :]}"
-    return _BLANKS.sub(" ", _ESCAPED.sub(_unescape, cut).translate(_QUOTES)).strip()
+    plain = _BLANKS.sub(" ", _ESCAPED.sub(_unescape, cut).translate(_QUOTES)).strip()
+    return _STEP.sub("", plain)
 
 
 def _unescape(match: re.Match[str]) -> str:

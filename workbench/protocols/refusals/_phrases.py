@@ -23,6 +23,9 @@ LONGEST = 2_500
 BEFORE, BEHIND = 3, 6
 """Most words between a fault and the thing behind it, and between a thing and the fault behind it."""
 
+OF_ATTRIBUTES = ("type", "beyond", "empty", "duplicate")
+"""Faults that an attribute of a thing may have; a name behind a thing has others ("tool get_weather not found")."""
+
 _CODES = regex.compile(
     r"https?://\S+|(?-i:\b[\w.]*(?:Error|Exception)\b|^[A-Z][a-z]+[A-Z]\w+: )|\b\w*_error\b"
     r"|\b(?:req|request|toolu|call|chatcmpl|msg|resp|fc|rs)_[\w-]{6,}"
@@ -45,6 +48,8 @@ _PATH = regex.compile(r"\b[A-Za-z_$]\w*(?:\[[^\]\s]{0,80}\]|\.[\w$]+)+")
 _IN_SCHEMA = regex.compile(r"(?:tool|function).*parameters[.\[]|schema[.\[]", re.IGNORECASE)
 """A path that leads into the schema of a tool or of the response."""
 _STEP = regex.compile(r"[A-Za-z_$]\w*")
+_IDENTIFIER = regex.compile(r"(?<![\w.$'<-])(?-i:[a-z]+(?:[A-Z][a-z]+|_[a-z]+)+)(?![\w.'(\[=>-])")
+"""A name in camel or snake case that stands without quotes."""
 _NAMED = regex.compile(r"\b(?:parameter|param|option|setting)s?:? '([A-Za-z_]{2,40})'", re.IGNORECASE)
 _WORD = regex.compile(r"<[a-z-]+>|[a-z]+(?:'t)?|\d+|[.;!?](?=\s|$)|[:,()\[\]{}=|]")
 _SENTENCE = regex.compile(r" [.;!?](?= |$)")
@@ -178,7 +183,7 @@ def phrase_in(text: str) -> Phrase | None:
 def sentences(text: str) -> list[str]:
     """The sentences of a text, as words in the singular with ``<…>`` for each thing."""
     plain = _MEMBERS.sub(" ", _CODES.sub(" ", _in_english(text[:LONGEST])))
-    plain = _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain))
+    plain = _IDENTIFIER.sub(_identifier, _PATH.sub(_last_of_path, _NAMED.sub(_parameter, plain)))
     return _SENTENCE.split(_as_things(plain))
 
 
@@ -239,6 +244,11 @@ def _parameter(named: re.Match[str]) -> str:
     return f" {things[-1] if things else '<parameter>'} "
 
 
+def _identifier(name: re.Match[str]) -> str:
+    """A name that contains no thing is one word: ``timeoutMs`` is an attribute of the tool that is named before it."""
+    return name[0] if any(word[0] == "<" for word in _with_things(_words(name[0]))) else " it "
+
+
 def _singular(word: str, known: Mapping[str, str]) -> str:
     if word in known:
         return known[word]
@@ -276,7 +286,10 @@ def _phrases(sentence: str, place: int) -> Iterator[tuple[Rank, Phrase]]:
         for found in fault.behind.finditer(sentence):
             before = [one for one in things if one.end() <= found.start()]
             thing = _subject(sentence, before) if fault.name == "invalid" else next(iter(before[::-1]), None)
-            if thing and not _PARTS.search(sentence[thing.end() : found.start()]) and not _is_choice(sentence, thing):
+            between = sentence[thing.end() : found.start()] if thing else ""
+            if thing and not _PARTS.search(between) and not _is_choice(sentence, thing):
+                if fault.name in OF_ATTRIBUTES and " it " in between:
+                    continue  # the attribute is at fault, and not the thing that has it
                 yield from _phrase(sentence, found, thing, (fault.name, "behind"), place)
 
 
