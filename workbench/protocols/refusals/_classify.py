@@ -158,7 +158,9 @@ DEEPEST = 12
 _QUOTES = str.maketrans({**dict.fromkeys('"`‘’“”', "'"), "\\": None, "’": "'"})
 _SMALL = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _BLANKS = regex.compile(r"\s+")
-_STEP = regex.compile(r"\b(?:failed|unable) to (?:convert|concat|transform|translate) [^:.'{]{3,80}: (?=\w)", re.IGNORECASE)
+_STEP = regex.compile(
+    r"\b(?:failed|unable) to (?:convert|concat|transform|translate) [^:.'{]{3,80}: (?=\w)", re.IGNORECASE
+)
 """A program's step that failed, in front of its cause: the cause is what is at fault."""
 _ESCAPED = regex.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
 _IDENTIFIER = regex.compile(r"[A-Za-z][\w.:-]{3,60}")
