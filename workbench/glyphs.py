@@ -8,7 +8,7 @@ from functools import lru_cache
 SIGNS: Mapping[str, str] = dict(
     zip(
         "✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈⊞⊟›▁▂▃▅▆▇",
-        'xY.%*o@<:M#;>)|/~:--<^>v!m&?""\'\'+`-sot.@=\\|~+-"_.-=+@',
+        'xY.%*o@<:M#;>)|/~:--<^>v/m&?""\'\'+`-sot.@=\\|~+-"_.-=+@',
         strict=True,
     )
 )

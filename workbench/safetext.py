@@ -132,6 +132,12 @@ def clip_start(safe: str, room: int) -> str:
     return f"…{end}"
 
 
+def clip_middle(text: str, room: int) -> str:
+    """The safe form of a name that fits into ``room`` columns: of a longer one the beginning and the longer end."""
+    whole, start = visible(text), room // 3
+    return whole if cells(whole) <= room else f"{clip_safe(whole, start)}{clip_start(whole, room - start + 1)[1:]}"
+
+
 def clip_safe(safe: str, room: int, *, has_more: bool = False) -> str:
     """Like ``clip``, for text that has passed the gate."""
     from rich.cells import cell_len, set_cell_size

@@ -24,7 +24,7 @@ async def pause(driver: Driver) -> None:
 async def test_the_keys_are_shown_on_empty_rows_until_the_next_key_and_once_on_each_screen() -> None:
     """A full screen stays as it is, its footer too."""
     async with showing(samples.example(samples.LOST_REASONING), (80, 56)) as driver:
-        await until(driver.pilot, lambda: "f: show this" in driver.text)
+        await until(driver.pilot, lambda: "f: show it" in driver.text)
         before = await still(driver)
         await pause(driver)
         assert driver.text == before and not bars(driver)

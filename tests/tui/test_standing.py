@@ -68,7 +68,7 @@ async def test_the_recorded_request_has_its_repairs_again_and_is_what_is_opened_
             await driver.press(*keys)
             await shows_branch(driver, False)
             await until(driver.pilot, lambda: "request 2 as recorded" in driver.text and REPAIR in driver.text)
-            await until(driver.pilot, lambda: "f: show this" in driver.text)
+            await until(driver.pilot, lambda: "f: show it" in driver.text)
             await driver.press("f")
             assert isinstance(driver.app.screen, RepairsScreen)
 

@@ -234,6 +234,8 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
         if after < len(text) and text[after] not in "\n ":
             half = start + room // 3 + 1
             gap = max(text.rfind(" ", half, after), *(text.rfind(pair, half, after + 1) for pair in JSON_GAPS))
+            if gap < 0:
+                gap = _gap_before_word(text, start, half, room)
             if gap >= 0:
                 after = gap + (text[gap] != " ")
                 piece = text[start:after]
@@ -244,6 +246,15 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
     return lines
 
 
+def _gap_before_word(text: str, start: int, end: int, room: int) -> int:
+    """The last space after a word in a range, if the word behind it, such as an address, fits into a line; else -1."""
+    space = text.rfind(" ", start + 1, end)
+    if space < 0 or text[start:space].isspace():
+        return -1
+    word = text[space + 1 : space + room + 2].split(maxsplit=1)[0]
+    return space if len(word) <= room else -1
+
+
 SIGN = "! "
 """A sign in front of a line, below which nothing continues."""
 
@@ -251,15 +262,20 @@ SIGN = "! "
 def hang(of: Line, width: int, *, most: int = 6) -> list[Line]:
     """A line that is too long as several: what follows its columns is broken, and continues below its beginning.
 
-    Columns are the spans up to the last one of a fixed width; without one, up to the first that ends with a gap.
+    Columns are the spans up to the last one of a fixed width; without one, up to the first that ends with a gap. Where
+    they take more than half of the width, only a sign in front is one; a line without fixed widths then continues a
+    little to the right.
     """
     start = next((n for n in range(len(of), 0, -1) if of[n - 1].width), 0)
     start = start or next((n for n, span in enumerate(of, 1) if span.text.endswith("  ") and span.text.strip()), 0)
-    if not start and len(of) > 1 and len(of[0].text) == len(SIGN) and of[0].text.endswith(" "):
+    has_sign = len(of) > 1 and len(of[0].text) == len(SIGN) and of[0].text.endswith(" ")
+    if has_sign and (not start or line_columns(of[:start]) > width // 2):
         start = 1
     while start < len(of) and of[start].text.isspace():
         start += 1
     indent, rest = line_columns(of[:start]), of[start:]
+    if indent > width // 2 and not any(span.width for span in of):
+        start, indent, rest = 0, len(SIGN), of
     text, at, lines = plain(rest), 0, list[Line]()
     if not text or indent > width // 2:
         return [of]

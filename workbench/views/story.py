@@ -229,8 +229,17 @@ class _ConversationStory:
             yield self._change_node(index, equal, messages[equal:start], len(self._messages))
             new = messages[start:]
         if self._has_answer:
-            new = list(_behind_answer(new))
+            behind = list(_behind_answer(new))
+            self._take_ids(new[: len(new) - len(behind)])
+            new = behind
         yield from self._tell(index, new, at)
+
+    def _take_ids(self, answer: Sequence[Message]) -> None:
+        """Know the pending calls by the ids that the client gave them when it repeated the answer."""
+        repeated = (part for message in answer for part in message.parts if isinstance(part, ToolCallIR))
+        for n, (pending, call) in enumerate(zip(self._calls, [c for c in repeated if not c.is_server], strict=False)):
+            if call.name == pending.call.name:
+                self._calls[n] = pending._replace(call=call)
 
     def _first_messages(
         self, index: int, messages: Sequence[Message], at: float | None, *, is_held: bool

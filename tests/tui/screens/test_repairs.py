@@ -110,13 +110,13 @@ async def test_repairs_are_looked_for_however_a_finding_comes_to_be_shown(way: t
         await driver.press(*way)
         pane = driver.screen.findings
         await until(driver.pilot, lambda: pane.current and not driver.screen.repair_lookup.is_looking)
-        await until(driver.pilot, lambda: "f: show this" in driver.text)
+        await until(driver.pilot, lambda: "f: show it" in driver.text)
         assert LOOKING not in driver.text
 
 
 async def test_the_first_finding_is_looked_at_without_a_key() -> None:
     async with showing(two_broken_calls(), (120, 40), exchange=0) as driver:
-        await until(driver.pilot, lambda: "f: show this" in driver.text)
+        await until(driver.pilot, lambda: "f: show it" in driver.text)
 
 
 async def test_repairs_that_cannot_be_looked_for_are_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:

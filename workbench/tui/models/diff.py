@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,7 @@ from workbench.safetext import from_bytes
 from workbench.tui.models.rows import LaidOut, fold_text
 from workbench.tui.models.rowtable import StyledSpans, is_json
 from workbench.views import Line, Span, byte_range, count, line, plain, size, wrap
-from workbench.wire import JsonIndex, dumps
+from workbench.wire import JsonIndex, dumps, loads
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -41,6 +41,9 @@ _SEPARATORS = b", \r\n\t"
 
 BRIEF = 16
 """Characters of each side of a change that is told in a line: at 80 columns both sides fit."""
+
+MOST_TOLD = 20_000
+"""Bytes of an element of which a line says what is in it, at most."""
 
 MOST_SHOWN = 600
 """Characters of a value shown on either side."""
@@ -103,8 +106,12 @@ def sorted_changes(difference: Difference) -> tuple[ItemChange, ...]:
     return tuple(sorted(difference.changes, key=lambda c: is_new_turn(difference, c)))
 
 
-def change_line(change: ItemChange) -> Line:
-    """A change in one line."""
+def change_line(change: ItemChange, content: str = "") -> Line:
+    """A change in one line.
+
+    Args:
+        content: of an added or removed element, in a few words.
+    """
     sign, style = SIGNS[change.kind]
     where = change.after or change.before or ""
     words = ", ".join(change.spelling)
@@ -116,8 +123,26 @@ def change_line(change: ItemChange) -> Line:
         Span(f"{sign} {change.kind} ", style, 13),
         Span(change.label, "strong"),
         Span(f"  {where}", "muted"),
-        Span(f"  {words}" if words else ""),
+        Span(f"  {words}" if words else f"  {content}" if content else "", "" if words else "muted"),
     )
+
+
+def content_words(change: ItemChange, places: Places) -> str:
+    """The texts of an added or removed element, one after the other: what its body shows as JSON."""
+    if change.kind not in (ItemChangeKind.ADDED, ItemChangeKind.REMOVED):
+        return ""
+    data = places.bytes_of(change)
+    return " · ".join(_texts(loads(data), change.label)) if len(data) <= MOST_TOLD else ""
+
+
+def _texts(value: JsonValue, label: str) -> Iterator[str]:
+    """Every text in a value that is not its label."""
+    if isinstance(value, str):
+        if value != label and value.strip():
+            yield " ".join(value.split())
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner, label)
 
 
 def detail_words(before: JsonValue, after: JsonValue, kind: ItemChangeKind) -> str:

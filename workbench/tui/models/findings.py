@@ -61,25 +61,27 @@ def exchange_range(finding: Finding) -> str:
 def finding_body(
     finding: Finding, width: int, repairs: Sequence[Repair] | str | None = None, *, is_answered: bool = True
 ) -> list[Line]:
-    """Message, repairs, origin, evidence, response of the provider, and source of a finding.
+    """Message, response of the provider, repairs, origin, evidence, and source of a finding.
 
     Args:
         repairs: the repairs, or the reason why they are not known; None for those that the finding has.
         is_answered: a response was recorded; else the refusal is only expected.
     """
+    evidence, quotation = split_evidence(finding)
+    refusal = finding.refusal or quotation
     lines = wrap(finding.message, width, "strong", indent=2)
+    if is_answered:
+        lines += labelled_lines("response", refusal, width, "error")
     offers = finding.repairs if repairs is None else repairs
     if offers:
         lines += repair_body(offers, width)
     elif finding.side == RESPONSE and is_break(finding):
         lines += labelled_lines("repair", f"none: the response is at fault · {_what_to_do(finding)}", width, "muted")
     lines += _decision(finding, width)
-    refusal = "response" if is_answered else "expected"
-    evidence, quotation = split_evidence(finding)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
         ("seen", evidence, ""),
-        (refusal, finding.refusal or quotation, "error"),
+        ("expected", "" if is_answered else refusal, "error"),
         ("source", finding.source, "muted"),
     ):
         lines += labelled_lines(label, text, width, style, has_links=label == "source")
@@ -209,8 +211,8 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
         return labelled_lines("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
     lines = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
-    others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {verification(best)}"
-    return lines + wrap(others, width, "muted", indent=LABEL if width >= ROOMY else HANG)
+    others = f" and {count(more, 'other')}" if more else ""
+    return lines + wrap(f"f: show it{others} · {verification(best)}", width, "muted", indent=LABEL if width >= ROOMY else HANG)
 
 
 def labelled_lines(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.safetext import cells, clip
+from workbench.safetext import cells, clip, clip_middle
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def headline(
     if both + len(promise) + 2 <= width:
         return [(*title, *facts, Span(f"{promise} ", "ok", both - width))]
     if used + len(promise) + 1 > width:
-        title = line(Span(f" {name} ", "strong", max(1, width - len(promise) - 2)))
+        room = max(1, width - len(promise) - 2)
+        title = line(Span(f" {clip_middle(name, room - 2)} ", "strong", room))
         used = _cells(title)
     return [(*title, Span(f"{promise} ", "ok", used - width)), facts]
 

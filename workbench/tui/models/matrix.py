@@ -25,8 +25,8 @@ WIDE = 100
 WORDED = 50
 """Columns of a list that has room for the verdict in a word."""
 
-NARROW_LABEL = 18
-"""Cells of it in a narrow list."""
+NARROW_LABEL = 15
+"""Cells of it in a narrow list, in which a longer name moves what follows."""
 
 REFUSALS = ("refuses", "suspicious")
 """Verdicts that people look for, the worst first; the keys for refusals stop at them."""
@@ -59,7 +59,8 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow], width: int) -> 
                 spans += [Span(f"  {sign} {tally[verdict]:,}", style), Span("")]
                 continue
             spans += [Span(f"  {sign} {tally[verdict]:,} {word}", style), Span("  ·", "muted")]
-    return (*spans, Span(f"  {count(asked, 'contract')}", "muted")) if done >= asked else tuple(spans[:-1])
+    is_told = done >= asked and width >= ROOMY
+    return (*spans, Span(f"  {count(asked, 'contract')}", "muted")) if is_told else tuple(spans[:-1])
 
 
 def cause(row: MatrixRow) -> str:
@@ -84,7 +85,8 @@ def contract_line(
     found = row.finding
     why = f"{found.rule}  {found.pointer or 'whole request'}" if found else row.note if row.verdict == "unknown" else ""
     if width < WORDED:
-        return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
+        name = Span(f"{label} ", style, NARROW_LABEL if len(label) < NARROW_LABEL else 0)
+        return line(Span(f"{sign} ", shade), name, Span(found.rule if found else why, "muted"))
     words = "as above" if is_repeated else found.message if found else ""
     message = Span(f"  {words}", "muted") if width >= WIDE else Span("")
     return line(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.safetext import clip, visible
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import Line, Span, count, line, progress_bar, size, wrap
 from workbench.wire import dumps
 
@@ -129,14 +130,18 @@ def facts(search_progress: SearchProgress | None, why: str, *, is_stopped: bool)
     return line(state, Span(sizes, "strong"), Span(f" · {asked}", "muted"))
 
 
-def failure(search_progress: SearchProgress | None) -> Line:
-    """Line of the failure that is preserved: verdict and status, the rule, then the provider's words."""
+def failure(search_progress: SearchProgress | None, width: int) -> Line:
+    """Line of the failure that is preserved: verdict and status, the rule, then the provider's words.
+
+    Type and code are for a failure without a rule; a narrow line has no words.
+    """
     if search_progress is None or search_progress.result.failure is None:
         return line()
     reason = search_progress.result.failure
     verdict = f"{reason.verdict} {reason.status}" if reason.status else reason.verdict
-    facts = dict.fromkeys(fact for fact in (verdict, reason.rule, reason.type, reason.code) if fact)
-    words = f" · {reason.readable_words}" if reason.words else ""
+    names = (reason.rule,) if reason.rule else (reason.type, reason.code)
+    facts = dict.fromkeys(fact for fact in (verdict, *names) if fact)
+    words = f" · {reason.readable_words}" if reason.words and width >= ROOMY else ""
     return line(Span(f" ✗ {visible(' · '.join(facts))}", "error"), Span(visible(words), "muted"))
 
 

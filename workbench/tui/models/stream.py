@@ -133,7 +133,9 @@ class StreamTable:
             lines += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
         names = [name for group in self.departures.get(number, ()) for name in group.policies]
         if names:
-            lines += wrap(f"≠ different message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
+            who = f"{len(names)} of {self._client_count} clients" if len(names) > 1 else names[0]
+            does = "build" if len(names) > 1 else "builds"
+            lines += wrap(f"≠ {who} {does} a different message from here on", width, "error", indent=4, most=2)
         lines += self._raw(number, width)
         if len(lines) > most:
             lines = [*lines[: most - 1], line(Span(f"    … {len(lines) - most + 1} more lines · z: zoom", "muted"))]
@@ -207,13 +209,17 @@ class StreamTable:
     # The clients.
 
     @property
+    def _client_count(self) -> int:
+        return sum(len(group.policies) for group in self.groups)
+
+    @property
     def agreement(self) -> str:
         """Number of clients that build another message, in words."""
         if self.decoded.is_arriving:
             return "compared when the stream ends"
         if not self.groups:
             return f"clients cannot be compared for {self.decoded.protocol or 'an unknown protocol'}"
-        names = sum(len(g.policies) for g in self.groups)
+        names = self._client_count
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:
             return f"all {names} clients build this message" if names > 1 else "the one client builds this message"

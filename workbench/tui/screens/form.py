@@ -87,7 +87,7 @@ class SuggestionPane(LineView, can_focus=False):
     """Suggestions; the cursor is hidden until the person moves to one.
 
     It is as high as the most suggestions so far: the dialog has no empty rows, and does not shrink while one types.
-    Where the window has more rows than that, suggestions that are too long take several.
+    Where the window has more rows than that, suggestions that are too long take several; in a narrow one always.
     """
 
     def __init__(self) -> None:
@@ -112,6 +112,7 @@ class SuggestionPane(LineView, can_focus=False):
         form = self.parent
         assert isinstance(form, Widget)
         other_rows = sum(part.size.height for part in form.children if part is not self) + form.gutter.height
+        self.flows = self.text_width < ROOMY
         spare = min(MOST_HEIGHT * self.screen.size.height // 100 - other_rows, MOST_ROWS) - self.count()
         whole = rows_within(self, self.text_width, self.count(), spare) if spare > 0 else 0
         self.styles.height = max(self._rows, whole)
@@ -137,8 +138,8 @@ class SuggestionPane(LineView, can_focus=False):
         text, _, _, facts = self.offer.suggestions[item]
         if not isinstance(text, str):
             return text
-        column = self._column if width >= ROOMY else cells(text) + 2
-        return line(Span(text, "", max(column, cells(text) + 2)), Span(facts, "muted")) if facts else line(text)
+        name = Span(text, "", max(self._column, cells(text) + 2)) if width >= ROOMY else Span(f"{text}  ")
+        return line(name, Span(facts, "muted")) if facts else line(text)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []

@@ -233,7 +233,7 @@ class MinimizingScreen(Screen[None]):
         title = f"Minimise request {self.node.index + 1} → {self.target.name}{send.request_name(self.node)}"
         has_key = is_set(self.target.key_variable, os.environ)
         lines = send.headline(title, facts, self.target, self.size, is_set=has_key)
-        self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
+        self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen, self.size.width)])
 
     def _show(self) -> None:
         if not is_open(self):

@@ -89,8 +89,8 @@ class PassagesScreen(WorklistScreen):
 
     def compose(self) -> ComposeResult:
         yield Headline()
-        yield ListPane(id="results")
-        yield ListPane(id="facts")
+        yield ListPane(id="results", is_whole=True)
+        yield ListPane(id="facts", is_whole=True)
         with Container(id="sides"):
             yield BodyPane(id="returned")
             yield BodyPane(id="told")

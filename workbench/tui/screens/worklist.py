@@ -36,13 +36,14 @@ ELSEWHERE = "q: back, choose another exchange"
 
 
 class ListPane(LineView):
-    """List of lines, each made when it becomes visible."""
+    """List of lines, each made when it becomes visible; if ``is_whole``, the one under the cursor is never cut."""
 
     why = ""
     """Text shown while there are no lines."""
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, *, id: str, is_whole: bool = False) -> None:
         super().__init__(id=id)
+        self.is_accordion = self.hangs = is_whole
         self._count = 0
         self._line_of: Callable[[int], Line] = lambda item: ()
 
