@@ -88,6 +88,16 @@ def test_results_are_below_their_calls_and_nothing_is_told_twice() -> None:
     ]
 
 
+def test_results_find_calls_to_which_the_client_gave_ids_of_its_own() -> None:
+    asked = [user("Compare both files.")]
+    made = calling(("mine_1", "read", {"path": "a.py"}), ("mine_2", "read", {"path": "b.py"}))
+    told = [*asked, made, result("mine_2", "B"), result("mine_1", "A")]
+    story = story_of(
+        session(chat(1, asked, answer(READ)), chat(2, told, answer({"role": "assistant", "content": "Alike."})))
+    )
+    assert [(depth, text) for depth, kind, text in shape(story) if kind == "result"] == [(2, "A"), (2, "B")]
+
+
 def test_failed_attempts_at_the_same_request_are_one_folded_row() -> None:
     asked = [user("Say something about the weather.")]
     busy: dict[str, object] = {"error": {"message": "overloaded", "type": "server_error"}}
