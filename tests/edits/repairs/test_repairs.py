@@ -298,6 +298,20 @@ def test_a_text_replaces_media_that_are_refused_and_the_history_is_not_cut(befor
     assert [message["content"][-1] for message in mended] == [NOT_SENT] * len(messages)
 
 
+def test_a_text_keeps_the_cache_breakpoint_of_what_it_replaces() -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
+    marked = {**picture, "cache_control": {"type": "ephemeral"}}
+    messages = [{"role": "user", "content": [picture, marked]}]
+    body = {"model": "claude-instant-1.2", "max_tokens": 9, "messages": messages}
+    inspector = inspecting(exchange(1, body), provider="deepseek")
+    found = next(each for each in inspector.rows[0].findings if each.rule == "content.unsupported-part")
+    first = next(made for made in repairs.checked_repairs(inspector, 0, found) if "every image" in made.repair.title)
+    assert loads(first.request.body.raw)["messages"][0]["content"] == [
+        NOT_SENT,
+        {**NOT_SENT, "cache_control": {"type": "ephemeral"}},
+    ]
+
+
 def test_media_of_another_role_are_kept_where_they_are_accepted() -> None:
     shown, drawn = {"role": "user", "content": [PICTURE]}, {"role": "assistant", "content": [PICTURE, PICTURE]}
     messages = [shown, drawn, {"role": "user", "content": "on"}]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from workbench.chain.cache_breakpoints import MARK
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import list_position, remove_parts
@@ -89,7 +90,7 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
 def unsupported_media(fault: Fault) -> Iterator[Proposal]:
     """Replace media that are not accepted with a text that says so: alone, those of the same role, all of their kind.
 
-    Or remove them.
+    Or remove them. A text keeps the cache breakpoint of what it replaces.
     """
     if fault.number is None:
         return
@@ -98,16 +99,16 @@ def unsupported_media(fault: Fault) -> Iterator[Proposal]:
     for where, part in here or list(_media(fault, fault.number))[:1]:
         text = NOT_SENT.format(part.kind)
         alike = {
-            other: message.role
+            other: (Text(text, extra={MARK: one.extra[MARK]} if MARK in one.extra else {}), message.role)
             for n, message in enumerate(fault.messages)
             for other, one in _media(fault, n)
             if one.kind == part.kind
         }
-        of_role = tuple(other for other in alike if alike[other] == role)
+        of_role = tuple(other for other in alike if alike[other][1] == role)
         scopes = {(where,): "", of_role: f"every {part.kind} of role {role}", tuple(alike): f"every {part.kind}"}
         scopes[(where,)] = f"the {part.kind}"  # also where it is all of them
         for places, what in scopes.items():
-            changes = tuple(Replace(other, shape.block(fault.adapter, Text(text), alike[other])) for other in places)
+            changes = tuple(Replace(other, shape.block(fault.adapter, *alike[other])) for other in places)
             yield Proposal(f"replace {what} with the text {quote(text)}", changes, RepairCost.STAND_IN)
         if len(fault.messages[fault.number].parts) > 1:
             yield Proposal(f"remove the {part.kind}", (Remove(where),), RepairCost.DROPPED)
