@@ -13,7 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.chain import closure, ledger
-    from workbench.chain.cache_breakpoints import marks, without_marks
+    from workbench.chain.cache_breakpoints import mark_of, marks, without_marks
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops, Peek
@@ -62,6 +62,7 @@ __all__ = [
     "leaves",
     "ledger",
     "lost_parts",
+    "mark_of",
     "marks",
     "newest_messages",
     "request_tool_results",

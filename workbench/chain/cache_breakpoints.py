@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench import regex
-from workbench.ir import Message, Opaque, Part, ToolResultIR
+from workbench.ir import JsonValue, Media, Message, Opaque, Part, ToolResultIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, MessageShape, asked_by_shape, fact, where
 
@@ -17,6 +17,11 @@ _BLOCK_PLACE = regex.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)
 def marks(decoded: DecodedExchange) -> list[str]:
     """Pointers of every cache breakpoint, in the order in which providers cache: tools, system, messages."""
     return fact(decoded, _marks)
+
+
+def mark_of(part: Media) -> Mapping[str, JsonValue]:
+    """The cache breakpoint of a part as the ``extra`` of another; empty without one."""
+    return {MARK: part.extra[MARK]} if MARK in part.extra else {}
 
 
 def _marks(decoded: DecodedExchange) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain.cache_breakpoints import MARK
+from workbench.chain import mark_of
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import list_position, remove_parts
@@ -99,7 +99,7 @@ def unsupported_media(fault: Fault) -> Iterator[Proposal]:
     for where, part in here or list(_media(fault, fault.number))[:1]:
         text = NOT_SENT.format(part.kind)
         alike = {
-            other: (Text(text, extra={MARK: one.extra[MARK]} if MARK in one.extra else {}), message.role)
+            other: (Text(text, extra=mark_of(one)), message.role)
             for n, message in enumerate(fault.messages)
             for other, one in _media(fault, n)
             if one.kind == part.kind

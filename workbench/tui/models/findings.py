@@ -212,7 +212,8 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     best, more = repairs[0], len(repairs) - 1
     lines = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
     others = f" and {count(more, 'other')}" if more else ""
-    return lines + wrap(f"f: show it{others} · {verification(best)}", width, "muted", indent=LABEL if width >= ROOMY else HANG)
+    indent = LABEL if width >= ROOMY else HANG
+    return lines + wrap(f"f: show it{others} · {verification(best)}", width, "muted", indent=indent)
 
 
 def labelled_lines(
