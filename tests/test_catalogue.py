@@ -86,6 +86,7 @@ ORDINALS = (
     "sixtieth",
     "sixty-first",
     "sixty-second",
+    "sixty-third",
 )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -170,33 +172,44 @@ def _frames(entry: Entry) -> Artefact:
 def _connections(entry: Entry, lines: Iterable[str]) -> Artefact:
     """A session with each connection and its turns, as the recorder writes it.
 
-    ``> connect`` begins another one, ``> wait 12`` lets seconds pass; else messages are a tenth of a second apart.
+    ``> connect`` begins another one, ``> connect 2`` two seconds after the last message; ``> wait 12`` lets seconds
+    pass; else messages are a tenth of a second apart.
+    ``"<480 bytes>"`` in a message is so much silence in base64, ``"<480 loud bytes>"`` so much sound.
     """
     waited = 0.0
     connections: list[list[Frame]] = [[]]
+    starts = [1.79e9]
     for number, line in enumerate(lines):
-        if line == "> connect":
+        if line.startswith("> connect"):
+            pause = line.removeprefix("> connect").strip()
+            starts.append(starts[-1] + (float(pause) + (connections[-1][-1].at or 0.0) if pause else 1000))
             connections.append([])
         elif line.startswith("> wait "):
             waited += float(line.removeprefix("> wait "))
         else:
             connections[-1].append(_frame(line, number / 10 + waited))
-    shaken, socket, start = _handshake(entry), ExchangeKind.WEBSOCKET, 1.79e9
+    shaken, socket = _handshake(entry), ExchangeKind.WEBSOCKET
     return _session(
-        Exchange(
-            str(n), shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=start + 1000 * (n - 1)
-        )
-        for n, frames in enumerate(connections, 1)
+        Exchange(str(n), shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=start)
+        for n, (frames, start) in enumerate(zip(connections, starts, strict=True), 1)
     )
 
 
 def _frame(line: str, seconds: float) -> Frame:
     """``> …`` is sent, ``< …`` received; a text that begins with ``close`` is the code and the reason of a close."""
-    direction, text = "sent" if line[0] == ">" else "received", line[2:]
+    direction, text = "sent" if line[0] == ">" else "received", _SOUND.sub(_sound, line[2:])
     if not text.startswith("close "):
         return Frame(direction, "text", text.encode(), seconds)
     code, _, reason = text.removeprefix("close ").partition(" ")
     return Frame(direction, "close", int(code).to_bytes(2) + reason.encode(), seconds)
+
+
+def _sound(found: re.Match[str]) -> str:
+    sample = b"\x00\x20\x00\xe0" if found[2] else b"\0\0\0\0"
+    return f'"{base64.b64encode(sample * (int(found[1]) // 4)).decode()}"'
+
+
+_SOUND = re.compile(r'"<([0-9]+)( loud)? bytes>"')
 
 
 def _handshake(entry: Entry) -> HttpRequest:

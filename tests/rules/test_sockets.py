@@ -145,7 +145,7 @@ def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: st
                     live.INTERRUPTED,
                     live.DONE,
                     live.result("fc-1"),
-                    *live.written("ok"),
+                    *live.spoken("It is ok."),
                     live.DONE,
                 ]
             ),

@@ -28,6 +28,7 @@ from workbench.rules.recording import find_refused, is_refused_handshake, with_r
 from workbench.wire import Exchange, ExchangeKind, Frame, close_of, loads, split_url
 
 if TYPE_CHECKING:
+    from workbench.protocols.common.socket_facts import HeldConversation
     from workbench.rules.inspection import InspectedExchange
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -83,7 +84,12 @@ def with_transport_findings(
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
     turns = _turns(decoded, before)
-    found = (*_closings(decoded, turns), *_facts(decoded, turns), *_not_resumed(decoded, turns, before, earlier))
+    found = (
+        *_closings(decoded, turns),
+        *_facts(decoded, turns),
+        *_not_resumed(decoded, turns, before, earlier),
+        *_not_carried(decoded, turns, before, earlier),
+    )
     return replace(row, findings=(*row.findings, *found))
 
 
@@ -188,6 +194,56 @@ def _newest_handle(session: str, earlier: Iterable[Exchange]) -> _NewestHandle:
             is_left = close is not None and close.direction == "sent"
             return _NewestHandle() if is_left else _NewestHandle(previous.newest, connection.id)
     return _NewestHandle()
+
+
+_SOON = 30.0
+"""Seconds between two connections of one conversation."""
+
+_CONTINUES = ("conversation_id=", "call_id=")
+"""Parameters of an address that continue a conversation (docs.x.ai, "Voice Agent", resumption)."""
+
+
+def _not_carried(
+    decoded: DecodedExchange, turns: SocketTurns, before: DecodedExchange | None, earlier: Iterable[Exchange]
+) -> Iterator[Finding]:
+    """A connection of an agent that begins again right after another one broke (pydantic-ai issue 6622)."""
+    conversation, url = turns.held_conversation, decoded.exchange.request.url if decoded.exchange.request else ""
+    if conversation is None or conversation.is_carried or any(name in url for name in _CONTINUES):
+        return
+    cached: _BrokenConnection | None = before.facts.get(_broken_before) if before else None
+    found = decoded.facts[_broken_before] = cached or _broken_before(decoded.exchange, conversation, earlier)
+    if found.connection:
+        text = (
+            f"the conversation of connection {found.connection}, which broke {found.seconds:.0f} s before, is neither"
+        )
+        text += " resumed nor sent again: the model has none of what was said there"
+        yield _finding(decoded, weaker(get_rule("state.lost")), REQUEST, text, (conversation.number,))
+
+
+class _BrokenConnection(NamedTuple):
+    """A connection that broke shortly before another one of the same agent; the id is empty for none."""
+
+    connection: str = ""
+    seconds: float = 0.0
+
+
+def _broken_before(
+    exchange: Exchange, conversation: HeldConversation, earlier: Iterable[Exchange]
+) -> _BrokenConnection:
+    """The last connection of the same agent, if it did not end by a close of the client, and was answered."""
+    for connection in islice(earlier, _MOST_EARLIER):
+        turns = SocketTurns(connection)
+        for frame in connection.frames:
+            turns.add(frame)
+        previous = turns.held_conversation
+        if previous and previous.session == conversation.session:
+            close = next((frame for frame in connection.frames if frame.opcode == "close"), None)
+            is_left = close is not None and close.direction == "sent"
+            end = (connection.started_at or 0.0) + previous.at
+            seconds = (exchange.started_at or 0.0) - end
+            is_of_it = previous.is_answered and not is_left and 0.0 <= seconds <= _SOON
+            return _BrokenConnection(connection.id, seconds) if is_of_it else _BrokenConnection()
+    return _BrokenConnection()
 
 
 def _without_response(decoded: DecodedExchange, number: int, unread: Sequence[tuple[int, Frame]]) -> Finding:

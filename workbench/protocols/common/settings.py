@@ -51,6 +51,7 @@ class RepeatedSettings:
     Attributes:
         repeated: the server's state has there what was set, if the server applies it.
         other_names: place → its place in the other version of the API.
+        renamed: value as a text in one version of the API → ``type`` of the object that it is in the other.
         switched: ends of the names of those that null switches off; any other that is null gets its default.
         hosts: place → globs of the only hosts that are known to repeat it.
         is_of_answer: each response repeats those of its request; else a session does.
@@ -58,6 +59,7 @@ class RepeatedSettings:
 
     repeated: tuple[str, ...] = ()
     other_names: Mapping[str, str] = NOTHING
+    renamed: Mapping[str, str] = NOTHING
     switched: tuple[str, ...] = ()
     hosts: Mapping[str, tuple[str, ...]] = NOTHING
     is_of_answer: bool = False
@@ -82,7 +84,15 @@ class RepeatedSettings:
     def _is_lost(self, place: str, setting: object, current: object) -> bool:
         if setting is None and self.switched and place.endswith(self.switched):
             return current is not None and current is not _ABSENT
+        if isinstance(setting, Mapping) is not isinstance(current, Mapping):
+            setting, current = self._type_of(setting), self._type_of(current)
         return setting is not _ABSENT and _differ(setting, current)
+
+    def _type_of(self, value: object) -> object:
+        """The type of a value that is a text in one version and an object in the other; any other value as it is."""
+        if isinstance(value, Mapping) and self.renamed:
+            return value.get("type", _ABSENT)
+        return self.renamed.get(value, value) if isinstance(value, str) else value
 
 
 @cache
@@ -98,6 +108,7 @@ def repeated_settings(protocol: str) -> RepeatedSettings:
     return RepeatedSettings(
         tuple(row["at"] for row in rows),
         data.get("other-names", NOTHING),
+        data.get("renamed", NOTHING),
         tuple(data.get("switched", ())),
         {row["at"]: tuple(hosts) for row in rows if (hosts := row.get("hosts", data.get("hosts")))},
         data.get("stands-in") == "response",

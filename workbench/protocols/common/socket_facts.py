@@ -56,6 +56,24 @@ class Resumption(NamedTuple):
     newest: str = ""
 
 
+class HeldConversation(NamedTuple):
+    """A conversation that the server holds as long as its connection lives: no handle continues it.
+
+    Attributes:
+        number: message with the first input, from zero.
+        session: what the client states of it; equal for connections of one agent.
+        is_answered: a response of it is complete.
+        is_carried: the client put items of an earlier one into it.
+        at: time of its newest message.
+    """
+
+    number: int
+    session: str
+    is_answered: bool
+    is_carried: bool
+    at: float
+
+
 def limit_number(facts: Iterable[SocketFact]) -> Iterator[SocketFact]:
     """The facts, with those of one form as one with its count and its last message.
 

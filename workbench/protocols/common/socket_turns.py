@@ -18,7 +18,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols.common import undecoded_protocols
-from workbench.protocols.common.socket_facts import Resumption, SocketFact, limit_number
+from workbench.protocols.common.socket_facts import HeldConversation, Resumption, SocketFact, limit_number
 from workbench.wire import (
     CONNECTION,
     FRAMES,
@@ -169,6 +169,11 @@ class SocketTurns:
     def resumption(self) -> Resumption | None:
         """The session that a later connection may continue; None if the protocol knows no such sessions."""
         return getattr(self._splitter, "resumption", None)
+
+    @property
+    def held_conversation(self) -> HeldConversation | None:
+        """The conversation that ends with the connection; None if the protocol has none, or nothing was said."""
+        return getattr(self._splitter, "held_conversation", None)
 
     def unanswered(self) -> Iterator[int]:
         """Frames of the requests to which the server sent no event."""

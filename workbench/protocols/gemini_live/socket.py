@@ -11,8 +11,6 @@ the server decides when the model speaks.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator
 from math import inf
 
@@ -22,9 +20,9 @@ from workbench.lazy_dataclass import dataclass, field, replace
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, MessageFault, client_messages
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.interruptions import Interruptions
 from workbench.protocols.common.socket_facts import Resumption
 from workbench.protocols.gemini_live.speech_over_call import SpeechOverCall
+from workbench.protocols.gemini_live.talk import LiveTalk, is_ended_by_client
 from workbench.protocols.shapes.contents.nodes import key_of, member
 from workbench.wire import Exchange, Frame, JsonIndex, close_of, dumps
 
@@ -118,7 +116,7 @@ class LiveTurns:
         self._idle_input: tuple[int, str] | None = None  # the last input that requests nothing, and why
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
         self._messages = ClientFaults(client_messages("gemini-live"))
-        self._interruptions = Interruptions()
+        self._talk = LiveTalk()
 
     # -- the client
 
@@ -137,7 +135,7 @@ class LiveTurns:
         elif isinstance(answered, dict):
             self._add_results(number, frame, answered)
         elif isinstance(given, dict):
-            self._add_input(number, given)
+            self._add_input(number, frame, given)
         elif not any(key in CLIENT for key in value):
             text = f"the API defines no message with the key {', '.join(map(repr, value)):.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (number,)))
@@ -161,6 +159,7 @@ class LiveTurns:
         turns = content.get("turns")
         count = len(turns) if isinstance(turns, list) else 0
         self._judge_told(number, turns)
+        self._talk.take_input()
         self._close_said()
         self._contents += _slices(frame.data, [f"/{key}/turns/{n}" for n in range(count)])
         self._frames.append(number)
@@ -179,6 +178,8 @@ class LiveTurns:
         parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in read])
         names = {_call_id(result) for result in found}
         self._left_open -= names
+        self._talk.take_input()
+        self._talk.close_calls(names)
         self._judge_results(number, names)
         if not parts:
             return
@@ -215,31 +216,28 @@ class LiveTurns:
             )
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
-    def _add_input(self, number: int, value: Value) -> None:
+    def _add_input(self, number: int, frame: Frame, value: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
         if member(value, "activityEnd") is not None:
             self._idle_input = None
         for blob in (value.get("audio"), value.get("video"), *_chunks(member(value, "mediaChunks"))):
             if isinstance(blob, dict):
-                if self._is_ended_by_client():
+                if is_ended_by_client(self._setup):
                     self._idle_input = (number, "automatic activity detection is off, but no activityEnd follows")
                 kind = str(member(blob, "mimeType") or "")
                 self._flush_audio(kind)
                 if kind.startswith("audio/"):
                     self._first_sound = self._first_sound or (number, self._last_at)
-                self._heard = (kind, self._heard[1] + _size(blob.get("data")))
+                size = self._talk.take_sound(number, frame.at, blob, self._setup)
+                self._heard = (kind, self._heard[1] + size)
                 self._last_sent = number
         if isinstance(value.get("text"), str):
+            self._talk.take_input()
             self._flush_audio()
             self._close_said()
             self._contents.append(dumps({"role": "user", "parts": [{"text": value["text"]}]}))
             self._frames.append(number)
             self._last_sent = self._typed = number
-
-    def _is_ended_by_client(self) -> bool:
-        """The client has to say when the user stops speaking."""
-        detection = member(member(self._setup, "realtimeInputConfig"), "automaticActivityDetection")
-        return member(detection, "disabled") is True
 
     def _flush_audio(self, kind: str = "") -> None:
         """What was heard so far becomes a content: its type and its length."""
@@ -298,13 +296,15 @@ class LiveTurns:
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
-        yield from self._interruptions.facts()
         yield from self._messages.facts(handshake, self._facts)
         calls = self._turn.open_calls if self._turn is not None else self._left_open
         if calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, calls)))
             text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
+        else:
+            calls = set()
+        yield from self._talk.facts(self._last_at, self._setup, calls)
         if self._typed is not None:
             text = f"the server did not respond to the text in message {self._typed + 1}"
             yield SocketFact("socket.no-response", text, (self._typed,), is_of_client=False, is_of_end=True)
@@ -319,7 +319,7 @@ class LiveTurns:
         if self._first_sound and not self.turns and self._is_ready:
             number, at = self._first_sound
             silence = self._last_at - at
-            if silence > _LONG and not self._is_ended_by_client() and not self._is_heard:
+            if silence > _LONG and not is_ended_by_client(self._setup) and not self._is_heard:
                 text = f"the client sent sound for {silence:.0f} s (from message {number + 1} on), and the server sent"
                 text += " nothing: either it is silence, or its format is not what its mimeType says"
                 yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
@@ -339,6 +339,7 @@ class LiveTurns:
         if self.resumption and isinstance(handle, str) and handle and member(update, "resumable"):
             self.resumption = self.resumption._replace(newest=handle)
         self._note_heard(number, frame, content, is_answered=is_said or calls is not None)
+        self._talk.take_received(number, self._last_at, value, self._setup)
         if self._turn is None and not is_said and calls is None and not _is_error(value):
             self._is_ready = True
             return  # the beginning and the end of a connection, and what was heard
@@ -367,31 +368,33 @@ class LiveTurns:
             for part in _spoken_parts(content):
                 turn.model_parts.append(part)
                 if "functionCall" in part:
-                    self._note_call(turn, part["functionCall"])
+                    self._note_call(number, turn, part["functionCall"])
                 elif isinstance(part.get("text"), str) and not part.get("thought"):
                     turn.speech.add(number, part["text"], turn.open_calls)
             is_interrupted = member(content, "interrupted") is True
             if is_interrupted or (member(content, "turnComplete") is True and not turn.is_interrupted):
                 first_at = turn.events[0][1].at
                 seconds = inf if first_at is None else self._last_at - first_at
-                self._interruptions.add(number, seconds, is_interrupted=is_interrupted)
+                words = turn.speech.words
+                self._talk.end_turn(number, seconds, words, is_interrupted=is_interrupted)
             turn.is_interrupted |= is_interrupted
             self._facts += turn.speech.end(number, content)
             if member(content, "turnComplete") is True:
                 turn.is_whole = True
                 self._end_turn()
         for call in calls if isinstance(calls, list) else ():
-            self._note_call(turn, call)
+            self._note_call(number, turn, call)
             if member(call, "id") is None or all(part.get("functionCall") != call for part in turn.model_parts):
                 turn.model_parts.append({"functionCall": call})
         cancelled = member(member(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
             self._cancel(number, turn, {name for name in cancelled if isinstance(name, str)})
 
-    def _note_call(self, turn: _LiveTurn, call: JsonValue) -> None:
+    def _note_call(self, number: int, turn: _LiveTurn, call: JsonValue) -> None:
         """A call is open; one may come twice, in the content of the model and in toolCall (mastra issue 22969)."""
         if _call_id(call) not in turn.open_calls:
             self._called[_call_id(call)] = self._last_at
+            self._talk.add_call(call, number, self._last_at)
         turn.open_calls.add(_call_id(call))
         self._partial = ()
         turn.is_whole = True
@@ -409,6 +412,7 @@ class LiveTurns:
         turn.open_calls -= names
         self._left_open -= names
         self._cancelled |= names
+        self._talk.close_calls(names)
         turn.model_parts = [part for part in turn.model_parts if member(part.get("functionCall"), "id") not in names]
         turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
 
@@ -489,10 +493,3 @@ def _slices(data: bytes, pointers: list[str]) -> list[bytes]:
     index = JsonIndex(data)
     spans = [index.span(pointer) for pointer in pointers]
     return [data[slice(*span)] for span in spans if span]
-
-
-def _size(text: JsonValue) -> int:
-    try:
-        return len(base64.b64decode(text)) if isinstance(text, str) else 0
-    except (binascii.Error, ValueError):
-        return 0

@@ -35,6 +35,11 @@ class SpeechOverCall:
         self._after = ""  # what is said after results that asked for silence
         self._muted: tuple[int, str] | None = None  # frame of those results, and what was said before them
 
+    @property
+    def words(self) -> str:
+        """What was said, without the words after results that asked for silence."""
+        return self._before + self._words
+
     def mute(self, number: int, earlier: SpeechOverCall) -> None:
         """Note results on whose account the model should say nothing, and the turn of their calls."""
         self._muted = (number, earlier._before)

@@ -66,8 +66,17 @@ _LEAST_LOST = 200
 """Milliseconds of audio that lacks; a token is rounded up."""
 
 
+_OTHER_FORMAT = 2.5
+"""Times as much audio as its tokens stand for, from which it has another format (PCM for G.711: six times)."""
+
+_LEAST_TOKENS = 10
+"""Tokens from which such a share tells anything."""
+
+
 def lost_audio(number: int, session: Value, response: Value, size: int) -> Iterator[SocketFact]:
-    """A complete response with less audio than its count of tokens stands for (community.openai.com 1094267).
+    """A complete response with less audio than its tokens stand for, or far more (Patter issue 154).
+
+    Less of it was seen at community.openai.com 1094267.
 
     Args:
         size: bytes of the audio that came; of none nothing is said, since other transports carry it elsewhere.
@@ -77,6 +86,12 @@ def lost_audio(number: int, session: Value, response: Value, size: int) -> Itera
     if response.get("status") != "completed" or not isinstance(tokens, int) or not size or seconds is None:
         return
     length = 1000 * seconds
+    if length > _OTHER_FORMAT * tokens * _TOKEN and tokens >= _LEAST_TOKENS:
+        text = (
+            f"the response (message {number + 1}) counts {tokens:,} tokens of audio, about {tokens * _TOKEN:,} ms, but"
+        )
+        text += f" what came would last {length:,.0f} ms: its format is not the one that the session states"
+        yield SocketFact("params.ignored", text, (number,), is_of_client=False, is_harmless=True)
     lost = tokens * _TOKEN - length
     if lost >= _LEAST_LOST and lost > length / 4:
         text = (

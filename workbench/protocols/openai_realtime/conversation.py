@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import SocketTurn
+from workbench.protocols.common.socket_facts import HeldConversation
 from workbench.protocols.openai_realtime.session_members import Value
 from workbench.wire import Frame, JsonIndex, dumps
 
@@ -107,6 +111,27 @@ class RealtimeConversation:
                 changed = {k: v for k, v in {**content[index], **members}.items() if v is not None}
                 item.value = {**item.value, "content": [*content[:index], changed, *content[index + 1 :]]}
                 item.data, item.number = dumps(item.value), number
+
+
+_TELLING = ("instructions", "tools")
+"""Members of a session that tell which agent it is of."""
+
+
+def held_by(
+    conversation: RealtimeConversation, stated: Value, turns: Sequence[SocketTurn], at: float
+) -> HeldConversation | None:
+    """What the server holds for a connection; None if nothing was said, or the session of no agent in particular.
+
+    Args:
+        stated: what the client said of the session.
+        at: time of the newest message.
+    """
+    if not turns or not any(stated.get(name) for name in _TELLING):
+        return None
+    first = turns[0].numbers[-1]
+    sent = [item.value for item in conversation.items if item.is_sent and item.number < first]
+    is_carried = len(sent) > 1 or any(item.get("role") != "user" for item in sent)
+    return HeldConversation(first, dumps(stated).decode(), any(turn.is_over for turn in turns), is_carried, at)
 
 
 def item_of(number: int, frame: Frame, value: Value, pointer: str) -> ConversationItem:

@@ -77,6 +77,15 @@ def is_only_written(response: Value) -> bool:
     return response.get("status") == "completed" and bool(kinds) and kinds <= {"text", "output_text"}
 
 
+def spoken_text(response: Value) -> str:
+    """What the messages of a response say, as text or transcript."""
+    output = response.get("output")
+    items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
+    parts = [part for item in items for part in _parts(item) if item.get("type") == "message"]
+    words = (part.get("transcript") or part.get("text") for part in parts if isinstance(part, dict))
+    return " ".join(word for word in words if isinstance(word, str))
+
+
 def _parts(item: Value) -> list[JsonValue]:
     content = item.get("content")
     return content if isinstance(content, list) else []

@@ -12,23 +12,16 @@ clients send none: then code and parameter of the error show what was refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 
 from workbench.lazy_dataclass import dataclass, field
 from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.common.client_messages import ClientFaults, client_messages
-from workbench.protocols.common.interruptions import Interruptions
+from workbench.protocols.common.socket_facts import HeldConversation
 from workbench.protocols.common.unknown_types import event_type, unknown_type
 from workbench.protocols.openai_realtime import audio
-from workbench.protocols.openai_realtime.beside_responses import (
-    cut_speech,
-    failures,
-    is_interrupted,
-    lost_audio,
-    unheard,
-)
+from workbench.protocols.openai_realtime.beside_responses import cut_speech, failures, lost_audio, unheard
 from workbench.protocols.openai_realtime.committed_audio import CommittedAudio
-from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, item_of
+from workbench.protocols.openai_realtime.conversation import ConversationItem, RealtimeConversation, held_by, item_of
 from workbench.protocols.openai_realtime.error_codes import (
     ACTIVE,
     DUPLICATE,
@@ -50,6 +43,7 @@ from workbench.protocols.openai_realtime.session_members import (
     waits_for_silence,
 )
 from workbench.protocols.openai_realtime.session_updates import RealtimeUpdates
+from workbench.protocols.openai_realtime.talk import RealtimeTalk
 from workbench.wire import Exchange, Frame, Headers, dumps
 
 _SESSION = ("session.update", "transcription_session.update")
@@ -134,8 +128,13 @@ class RealtimeTurns:
         self._first_event: tuple[int, str] | None = None  # of the server, if that does not announce the session
         self._facts: list[SocketFact] = []
         self._names = ContentNames()
-        self._interruptions = Interruptions()
+        self._talk = RealtimeTalk()
         self._messages = ClientFaults(client_messages("openai-realtime"))
+
+    @property
+    def held_conversation(self) -> HeldConversation | None:
+        """The conversation that the server holds for this connection."""
+        return held_by(self._conversation, self._updates.stated, self.turns, self._last_at)
 
     # -- the client
 
@@ -144,6 +143,7 @@ class RealtimeTurns:
         kind = value.get("type")
         self._last_at = frame.at or self._last_at
         self._types[str(kind)] = number
+        self._talk.take_sent(number, frame.at, value, self._session)
         if kind != _SESSION[1]:  # which the beta had
             self._messages.read(number, str(kind), value)
         if isinstance(value.get("event_id"), str):
@@ -207,7 +207,7 @@ class RealtimeTurns:
         if results := [result for result in self._unused if result[0] > request]:
             yield _unused_fact(results, "the model does not continue by itself")
         yield from self._names.facts()
-        yield from self._interruptions.facts()
+        yield from self._talk.facts(self._last_at, self._session)
         yield from self._idle_input()
         yield from self._unheard_input()
         yield from self._audio.facts(self._session, self._last_at)
@@ -254,6 +254,7 @@ class RealtimeTurns:
             self._first_event = None
         self._changes.confirm(kind)
         self._audio.read(number, kind, value, self._last_at)
+        self._talk.take_received(number, frame.at, kind, value)
         self._facts += failures(number, kind, value)
         self._last_event = self._last_event if kind in (*_OF_SESSION, "error") else number
         if kind in _OF_SESSION:
@@ -318,9 +319,6 @@ class RealtimeTurns:
         if kind == "response.done":
             self._facts += unheard(number, self._session, turn.settings, response)
             self._facts += (*lost_audio(number, self._session, response, turn.audio), *cut_speech(number, response))
-            first_at = turn.events[0][1].at
-            seconds = inf if first_at is None else self._last_at - first_at
-            self._interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
             turn.is_over = True
             self._active = {id: other for id, other in self._active.items() if other is not turn}
 
