@@ -103,10 +103,18 @@ def message(adapter: Adapter, role: str, parts: Sequence[Part]) -> JsonValue:
 
 
 def block(adapter: Adapter, part: Part, role: str = "user") -> JsonValue:
-    """A text or media part as an element of a message's content."""
-    body, decoded = round_trip(adapter, (Message(role, (Text("-"), replace(part, source=Text("").source))),))
-    holder = decoded.messages[0]
-    return value_at(body, holder.pointer + element_pointer(holder.parts[-1]))
+    """A text or media part as an element of a message's content, for the role "tool" of a result's content."""
+    parts = (Text("-"), replace(part, source=Text("").source))
+    if role != "tool":
+        body, decoded = round_trip(adapter, (Message(role, parts),))
+        holder = decoded.messages[0]
+        return value_at(body, holder.pointer + element_pointer(holder.parts[-1]))
+    call = normal_call(adapter, ToolCallIR("call_1", "tool", {}, "function"))
+    result = ToolResultIR(call.id, parts, name=call.name)
+    body, decoded = round_trip(adapter, (Message("assistant", (call,)), Message("tool", (result,))))
+    holder = decoded.messages[-1]
+    ((_, written),) = holder.tool_results()
+    return value_at(body, holder.absolute(written.content[-1]))
 
 
 def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[EncodedNode] | None:

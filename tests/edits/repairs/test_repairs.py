@@ -95,7 +95,7 @@ def test_signatures_come_back_in_their_place() -> None:
     history: list[Any] = [{"role": "user", "content": "go"}]
     body = {
         "model": "claude-sonnet-4-5", "max_tokens": 2048, "thinking": {"type": "enabled", "budget_tokens": 1024},
-        "tools": [{"name": "ls", "input_schema": {"type": "object"}}],
+        "tools": [{"name": "ls", "input_schema": {"type": "object", "properties": {}}}],
     }  # fmt: skip
     came = {
         "type": "message",
@@ -310,6 +310,29 @@ def test_a_text_keeps_the_cache_breakpoint_of_what_it_replaces() -> None:
         NOT_SENT,
         {**NOT_SENT, "cache_control": {"type": "ephemeral"}},
     ]
+
+
+def test_a_text_replaces_the_only_medium_of_a_tool_result() -> None:
+    file = {"type": "input_file", "file_url": "https://example.org/a.mp3"}
+    read = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
+    history = [
+        {"role": "user", "content": "go"},
+        read,
+        {"type": "function_call_output", "call_id": "c1", "output": [file]},
+    ]
+    body = {
+        "model": "gpt-5-mini",
+        "input": history,
+        "tools": [{"type": "function", "name": "read", "parameters": {"type": "object"}}],
+    }
+    words = "The file type you uploaded is not supported. Please try again with a pdf"
+    refusal = {"error": {"message": words, "type": "invalid_request_error", "param": "file", "code": None}}
+    inspector = inspecting(exchange(1, body, refusal, url="https://api.openai.com/v1/responses", status=400))
+    found = next(each for each in inspector.rows[0].findings if each.rule == "content.unsupported-part")
+    first, *_ = repairs.checked_repairs(inspector, 0, found)
+    assert first.repair.title == "replace the file with the text '(file: not sent)'"
+    (*_, made) = loads(first.request.body.raw)["input"]
+    assert made["output"] == [{"type": "input_text", "text": "(file: not sent)"}]
 
 
 def test_media_of_another_role_are_kept_where_they_are_accepted() -> None:

@@ -68,9 +68,14 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
     media = [p for p in result.content if isinstance(p, Media)]
     message = fault.messages[ref.message]
     removals: list[Change] = [Remove(message.absolute(p)) for p in media]
-    if len(media) == len(result.content):
-        at = message.absolute(result, "content")
-        removals = [Replace(at, MOVED)]
+    at = message.absolute(result, "content")
+    is_list = isinstance(fault.value(at), list)
+
+    def emptied(text: str) -> list[Change]:
+        if len(media) < len(result.content):
+            return removals
+        return [Replace(at, [shape.block(fault.adapter, Text(text), "tool")] if is_list else text)]
+
     title = "move the media from the result into a user message"
     place = list_position(result)
     if place:
@@ -83,8 +88,9 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
         user_message = shape.message(fault.adapter, "user", media)
         changes = [Insert(f"{fault.list_pointer}/{behind}", user_message)] if user_message else []
     if changes:
-        yield Proposal(title, (*removals, *changes))
-    yield Proposal("remove the media from the result", tuple(removals), RepairCost.DROPPED)
+        yield Proposal(title, (*emptied(MOVED), *changes))
+    left_out = NOT_SENT.format(media[0].kind if media else "media")
+    yield Proposal("remove the media from the result", tuple(emptied(left_out)), RepairCost.DROPPED)
 
 
 def unsupported_media(fault: Fault) -> Iterator[Proposal]:
@@ -94,14 +100,14 @@ def unsupported_media(fault: Fault) -> Iterator[Proposal]:
     """
     if fault.number is None:
         return
-    at, role = f"{fault.finding.pointer}/", fault.messages[fault.number].role
-    here = [(where, part) for where, part in _media(fault, fault.number) if at.startswith(f"{where}/")]
-    for where, part in here or list(_media(fault, fault.number))[:1]:
+    at = f"{fault.finding.pointer}/"
+    here = [found for found in _media(fault, fault.number) if at.startswith(f"{found[0]}/")]
+    for where, part, role in here or list(_media(fault, fault.number))[:1]:
         text = NOT_SENT.format(part.kind)
         alike = {
-            other: (Text(text, extra=mark_of(one)), message.role)
-            for n, message in enumerate(fault.messages)
-            for other, one in _media(fault, n)
+            other: (Text(text, extra=mark_of(one)), role_there)
+            for n in range(len(fault.messages))
+            for other, one, role_there in _media(fault, n)
             if one.kind == part.kind
         }
         of_role = tuple(other for other in alike if alike[other][1] == role)
@@ -114,14 +120,17 @@ def unsupported_media(fault: Fault) -> Iterator[Proposal]:
             yield Proposal(f"remove the {part.kind}", (Remove(where),), RepairCost.DROPPED)
 
 
-def _media(fault: Fault, number: int) -> Iterator[tuple[str, Media]]:
-    """Media of a message and of its tool results, each with its pointer, where they are elements of a list."""
+def _media(fault: Fault, number: int) -> Iterator[tuple[str, Media, str]]:
+    """Media of a message and of its tool results, where they are elements of a list: pointer, part and role.
+
+    The role is that of the message, in a tool result always "tool".
+    """
     message = fault.messages[number]
     for part in message.parts:
         if isinstance(part, Media) and list_position(part):
-            yield message.absolute(part), part
+            yield message.absolute(part), part, message.role
         elif isinstance(part, ToolResultIR):
-            yield from ((message.absolute(p), p) for p in part.content if isinstance(p, Media))
+            yield from ((message.absolute(p), p, "tool") for p in part.content if isinstance(p, Media))
 
 
 def system_position(fault: Fault) -> Iterator[Proposal]:
