@@ -67,15 +67,6 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
         return
     media = [p for p in result.content if isinstance(p, Media)]
     message = fault.messages[ref.message]
-    removals: list[Change] = [Remove(message.absolute(p)) for p in media]
-    at = message.absolute(result, "content")
-    is_list = isinstance(fault.value(at), list)
-
-    def emptied(text: str) -> list[Change]:
-        if len(media) < len(result.content):
-            return removals
-        return [Replace(at, [shape.block(fault.adapter, Text(text), "tool")] if is_list else text)]
-
     title = "move the media from the result into a user message"
     place = list_position(result)
     if place:
@@ -88,9 +79,21 @@ def media_in_result(fault: Fault) -> Iterator[Proposal]:
         user_message = shape.message(fault.adapter, "user", media)
         changes = [Insert(f"{fault.list_pointer}/{behind}", user_message)] if user_message else []
     if changes:
-        yield Proposal(title, (*emptied(MOVED), *changes))
-    left_out = NOT_SENT.format(media[0].kind if media else "media")
-    yield Proposal("remove the media from the result", tuple(emptied(left_out)), RepairCost.DROPPED)
+        yield Proposal(title, (*_remove_media(fault, message, result, MOVED), *changes))
+    text = NOT_SENT.format(media[0].kind if media else "media")
+    removals = tuple(_remove_media(fault, message, result, text))
+    yield Proposal("remove the media from the result", removals, RepairCost.DROPPED)
+
+
+def _remove_media(fault: Fault, message: Message, result: ToolResultIR, text: str) -> Iterator[Change]:
+    """Changes that remove the media of a result; one that has nothing else gets the text."""
+    media = [part for part in result.content if isinstance(part, Media)]
+    if len(media) < len(result.content):
+        yield from (Remove(message.absolute(part)) for part in media)
+        return
+    at = message.absolute(result, "content")
+    is_list = isinstance(fault.value(at), list)
+    yield Replace(at, [shape.block(fault.adapter, Text(text), "tool")] if is_list else text)
 
 
 def unsupported_media(fault: Fault) -> Iterator[Proposal]:
