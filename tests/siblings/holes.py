@@ -154,6 +154,7 @@ BEYOND: Mapping[str, str] = {
     **{f"answer.{name}": _ANSWER for name in _OF_ANSWERS},
     **dict.fromkeys(_OF_COUNTS, _MEASURE),
     **dict.fromkeys(_NOTES, _NOTE),
+    "call.choice-ignored": "it needs a choice in the request: tests/rules/test_calls_choice.py has every wire with one",
     "closure.pending": "it is no fault: the healthy answer of every wire has it",
     "text.call-in-reasoning": "tests/rules/test_text.py has every carrier of reasoning",
 }

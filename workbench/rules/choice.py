@@ -62,7 +62,7 @@ def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
         yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
     else:
         yield from from_anomalies(case, UNSUPPORTED, "value")
-    if kind in ("tool", "function") and not any(_names(choice)) and enforced_exactly(case, UNSUPPORTED, "unnamed"):
+    if kind in ("tool", "function") and not any(named_tools(choice)) and enforced_exactly(case, UNSUPPORTED, "unnamed"):
         text = f"tool_choice {quote(kind)} names no tool"
         yield case.finding(UNSUPPORTED, REQUEST, at, text, when="unnamed", values=found)
     if enforced_exactly(case, UNSUPPORTED, "model") and is_forced(choice):
@@ -98,7 +98,7 @@ def _check_named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Fin
     request = case.request
     if not case.tools or request is None or any(tool.name is None or "type" in tool.extra for tool in request.tools):
         return  # tools of the provider bring names of their own
-    for name in dict.fromkeys(_names(choice)):
+    for name in dict.fromkeys(named_tools(choice)):
         if name not in case.tools:
             text = f"tool_choice names {quote(name)}, which is not among the tools"
             found = {"name": name, "found": mode_of(choice.value) if choice.name else name}
@@ -106,7 +106,8 @@ def _check_named(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Fin
             yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else as_unproved(finding)
 
 
-def _names(choice: ToolChoice) -> Iterator[str]:
+def named_tools(choice: ToolChoice) -> Iterator[str]:
+    """Names of the tools that a choice names: the one to call, or those that are allowed."""
     if choice.name:
         yield choice.name
     if not isinstance(choice.value, Mapping):

@@ -65,6 +65,7 @@ _MODELS = regex.compile(
 _MESSAGE_KEYS = frozenset(
     ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")
 )
+_FLAT_TOOLS = ("function", "custom", "namespace")
 _ROLES = ("tool", "function", "developer")
 _BLOCKS = ("image_url", "input_audio", "video_url", "refusal")
 _FOREIGN_BLOCKS = ("tool_use", "tool_result", "redacted_thinking")
@@ -152,6 +153,8 @@ class OpenAIChat(CodecAdapter):
             return 0.5 if is_foreign else 0.95
         if is_foreign or any([block in _FOREIGN_BLOCKS for block in _block_types(messages)]):
             return 0.05
+        if isinstance(tools, list) and any(map(_is_flat, tools)):
+            return 0.5
         is_hinted = any(key in value for key in _HINTS)
         if kinds:  # tools in the form of another protocol
             return 0.7 if is_hinted else 0.05
@@ -201,6 +204,11 @@ class OpenAIChat(CodecAdapter):
 def _is_bare(tool: JsonValue) -> bool:
     """True for a tool without name or function, such as a server tool; it does not indicate a protocol."""
     return not isinstance(tool, dict) or not ("function" in tool or "name" in tool)
+
+
+def _is_flat(tool: JsonValue) -> bool:
+    """True for a client's tool of the Responses API, whose name is not in an object: it was copied to this protocol."""
+    return isinstance(tool, dict) and tool.get("type") in _FLAT_TOOLS and "name" in tool and "input_schema" not in tool
 
 
 def _is_ours(message: JsonValue) -> bool:

@@ -60,6 +60,7 @@ _NEEDS: Mapping[str, Sequence[_Trait]] = {
     "answers": (_has_status, _is_answered),
     "arguments": (_uses_tools,),
     "calls": (_is_answered,),
+    "calls_choice": (_is_answered,),
     "clients": (_is_streamed,),
     "closure_alone": (_has_earlier, _uses_tools),
     "closure_ids": (_uses_tools,),

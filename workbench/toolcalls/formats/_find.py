@@ -25,6 +25,7 @@ from workbench.toolcalls.formats import (
     TextFormat,
     _control_tokens,
     _forms,
+    _named_elements,
     _unmarked_calls,
     _wrecks,
     every,
@@ -50,6 +51,8 @@ _PLACEHOLDER = regex.compile(
 _SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
 _CLOSER = regex.compile(r"\s+|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>")
+_OPENERS = regex.compile(r"(?:<[|]?[A-Za-z_][\w:.\-]{0,40}[|]?>\s{0,8})+\Z")
+"""Tags right before a call: a block around it that is none of its format."""
 _TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:", "```tool_code", "<tool_code>")
 """Beginnings of calls that no sentence runs into: a word before one hides no call."""
 _TOKEN_OR_LINE = regex.compile(r"[<\n]")
@@ -86,6 +89,7 @@ def find_calls(
             *_unmarked_calls.foreign_calls(text, tools, mentioned),
             *_unmarked_calls.bare_calls(text, mentioned),
             *_unmarked_calls.trailing_calls(text, tools, mentioned),
+            *_named_elements.element_calls(text, tools, mentioned),
         ]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
@@ -212,7 +216,7 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
     """
     end = run[-1].end
     line_start = max(before, text.rfind("\n", 0, start) + 1)
-    prefix = text[line_start:start]
+    prefix = _OPENERS.sub("", text[line_start:start])
     line_end = text.find("\n", end)
     ends_line = _consists_of(_CLOSER, text, end, line_end if line_end >= 0 else len(text))
     is_last = _consists_of(_CLOSER, text, end)

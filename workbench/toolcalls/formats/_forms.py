@@ -21,7 +21,18 @@ from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.json_text import JsonTracker
 from workbench.wire import loads
 
-_HINTS: Final = ("Action", "tool_code", "```too", "funct", "<parameter", "call:", "alling", "sed:", "tool:")
+_HINTS: Final = (
+    "Action",
+    "tool_code",
+    "```too",
+    "funct",
+    "<parameter",
+    "call:",
+    "alling",
+    "sed:",
+    "tool:",
+    "</arg_value>",
+)
 _MOST: Final = 32  # calls of one form in a text: bounds the work
 _NO_ACTION: Final = regex.compile(
     r"^(?![ \t]*[>|*`\-])[^\n]{0,80}?\b([\w.\-]{1,128})[\"' \t]{0,4}\n[\"' \t]{0,8}Action[ _]?Input\b[:\s]{0,3}",
@@ -42,6 +53,10 @@ _PARAMETER: Final = regex.compile(
     r"^[ \t]*(?:<\w{1,32}>[^\n<>]{0,128}\s{0,8}</parameter>\s{0,8})?<parameter(=|\sname=)[^<>\n]{1,128}>", re.MULTILINE
 )
 _HEADS: Final = {"=": "function", " name=": "invoke"}  # what a parameter is written with → the element around it
+_PAIRS: Final = regex.compile(
+    r"\s*((?:<arg_key>[^<>]{1,128}</arg_key>\s{0,8}<arg_value>.*</arg_value>\s{0,8})</tool_call>)\s*", re.DOTALL
+)
+"""Arguments of GLM up to the end of a call, whose beginning with its name is lost."""
 _NEAR: Final = 400  # characters around the name of a block in which the tool is named
 _NO_TAG: Final = regex.compile(
     r"^[ \t>=(]{0,8}(?:</?f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?[=(]?)?([\w.\-]{1,128})([)=]?>?)\s{0,4}(?=\{)",
@@ -63,6 +78,8 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Remains of calls. ``names``: declared names that occur in the text; () also if no tools are known."""
     if not any(map(text.__contains__, _HINTS)):
         return []
+    if "</arg_value>" in text and (pairs := _PAIRS.fullmatch(text)):
+        return [TextCall("glm", None, None, pairs[0].strip(), *pairs.span(1), problems=(NO_HEAD,))]
     if "</parameter>" in text:
         return [*_headless(text), *_functions(text, names)]
     forms = (_react, _tool_code, _damaged_lists, _phrases) if names else ()

@@ -49,8 +49,8 @@ _END_TAG: Final = rf"(?:<(?:/|[|]/?){_WORD}[|]?>|\[(?:/|END_){_WORD}\])"
 _FOREIGN: Final = regex.compile(rf"{_TAG}\s*(?:{_TAG}\s*)?(?=[\[{{])")
 _FOREIGN_END: Final = regex.compile(rf"\s*(?:{_END_TAG}\s*){{0,4}}")
 _STRIPPED: Final = regex.compile(
-    r"(?:\A\s*|\n)(?:functions\.)?([\w.\-]{1,128})(?::\d{1,6})?\s{0,2}(?=\{)"
-    r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}(?=\{)"
+    r"(?:\A\s*|\n)(?:<[|]assistant[|]>\s?)?(?:functions\.)?([\w.\-]{1,128})(?::\d{1,6})?\s{0,2}(?=\{)"
+    r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}\n?(?=\{)"
 )
 _VALUE_LINE: Final = regex.compile(r"\n[ \t]{0,3}(?=[\[{]|[A-Za-z_][\w.]{0,127}\()()")
 _FENCED: Final = regex.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.DOTALL)
