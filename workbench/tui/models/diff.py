@@ -8,10 +8,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
-from workbench.safetext import from_bytes
+from workbench.safetext import clip, from_bytes
 from workbench.tui.models.rows import LaidOut, fold_text
 from workbench.tui.models.rowtable import StyledSpans, is_json
-from workbench.views import Line, Span, byte_range, count, line, plain, size, wrap
+from workbench.views import Line, Span, byte_range, count, line, line_columns, plain, size, wrap
 from workbench.wire import JsonIndex, dumps, loads
 
 if TYPE_CHECKING:
@@ -106,12 +106,8 @@ def sorted_changes(difference: Difference) -> tuple[ItemChange, ...]:
     return tuple(sorted(difference.changes, key=lambda c: is_new_turn(difference, c)))
 
 
-def change_line(change: ItemChange, content: str = "") -> Line:
-    """A change in one line.
-
-    Args:
-        content: of an added or removed element, in a few words.
-    """
+def change_line(change: ItemChange) -> Line:
+    """A change in one line."""
     sign, style = SIGNS[change.kind]
     where = change.after or change.before or ""
     words = ", ".join(change.spelling)
@@ -123,16 +119,19 @@ def change_line(change: ItemChange, content: str = "") -> Line:
         Span(f"{sign} {change.kind} ", style, 13),
         Span(change.label, "strong"),
         Span(f"  {where}", "muted"),
-        Span(f"  {words}" if words else f"  {content}" if content else "", "" if words else "muted"),
+        Span(f"  {words}" if words else ""),
     )
 
 
-def content_words(change: ItemChange, places: Places) -> str:
-    """The texts of an added or removed element, one after the other: what its body shows as JSON."""
-    if change.kind not in (ItemChangeKind.ADDED, ItemChangeKind.REMOVED):
-        return ""
+def closed_line(change: ItemChange, places: Places, width: int) -> Line:
+    """A change in one line; an added or removed element with the texts in it, as far as there is room."""
+    own = change_line(change)
+    room = width - line_columns(own)
+    if change.kind not in (ItemChangeKind.ADDED, ItemChangeKind.REMOVED) or room < BRIEF:
+        return own
     data = places.bytes_of(change)
-    return " · ".join(_texts(loads(data), change.label)) if len(data) <= MOST_TOLD else ""
+    words = " · ".join(_texts(loads(data), change.label)) if len(data) <= MOST_TOLD else ""
+    return (*own, Span(clip(words, room), "muted"))
 
 
 def _texts(value: JsonValue, label: str) -> Iterator[str]:

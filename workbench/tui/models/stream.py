@@ -213,6 +213,12 @@ class StreamTable:
         return sum(len(group.policies) for group in self.groups)
 
     @property
+    def brief_agreement(self) -> str:
+        """Number of clients that build another message, for a narrow title."""
+        differing = sum(len(group.policies) for group in self.groups if not group.agrees)
+        return f"{differing} of {self._client_count} differ" if differing else self.agreement
+
+    @property
     def agreement(self) -> str:
         """Number of clients that build another message, in words."""
         if self.decoded.is_arriving:

@@ -47,7 +47,7 @@ class ChangesPane(DifferencesPane):
     """Changes in meaning."""
 
     def show(self, compared: RequestComparison, places: Places) -> None:
-        self.compared, self.places, self._contents = compared, places, dict[int, str]()
+        self.compared, self.places, self._closed_lines = compared, places, dict[tuple[int, int], Line]()
         self.changes = diff.sorted_changes(compared.difference)
         is_read = compared.difference.is_read
         self.why = "no change in meaning" if is_read else "a body is not JSON; see the bytes"
@@ -58,11 +58,11 @@ class ChangesPane(DifferencesPane):
         return len(self.changes) if self.compared else 0
 
     def head(self, item: int, width: int) -> Line:
-        change = self.changes[item]
-        is_open = item in self.lines_of.further
-        if not is_open and item not in self._contents:
-            self._contents[item] = diff.content_words(change, self.places)
-        return diff.change_line(change, "" if is_open else self._contents[item])
+        if item in self.lines_of.further:
+            return diff.change_line(self.changes[item])
+        if (item, width) not in self._closed_lines:
+            self._closed_lines[item, width] = diff.closed_line(self.changes[item], self.places, width)
+        return self._closed_lines[item, width]
 
     def further(self, item: int, width: int) -> list[Line]:
         return diff.change_body(self.changes[item], self.places, width)

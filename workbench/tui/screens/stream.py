@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual import getters, work
+from textual import events, getters, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
@@ -14,7 +14,7 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.keymap import keymap_of
-from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tabs import ROOMY, TOO_SMALL
 from workbench.tui.widgets.lineview import LineView
 from workbench.views import Line, Span, count, line, wrap
 
@@ -122,7 +122,16 @@ class ClientsPane(StreamPane):
         self.set_class(not stream.groups, "-none")
         differing = next((n for n, group in enumerate(stream.groups) if not group.agrees), 0)
         self.move_to(differing)
-        self.title(line(Span(f" Clients · {stream.agreement} " if stream.groups else " Clients ")))
+        self._entitle()
+
+    def _entitle(self) -> None:
+        if self.stream:
+            words = self.stream.agreement if self.text_width >= ROOMY else self.stream.brief_agreement
+            self.title(line(Span(f" Clients · {words} " if self.stream.groups else " Clients ")))
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._entitle()
+        super().on_resize(event)
 
     def count(self) -> int:
         return len(self.stream.groups) if self.stream else 0
