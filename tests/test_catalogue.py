@@ -87,6 +87,7 @@ ORDINALS = (
     "sixty-first",
     "sixty-second",
     "sixty-third",
+    "sixty-fourth",
 )
 
 
