@@ -103,3 +103,15 @@ def test_an_address_has_no_character_that_a_terminal_obeys() -> None:
     text = "https://example.org/\x1b]8;;https://evil.example\x1b\\"
     (made,) = link_addresses(wrap(text, 200), text)
     assert not any("\x1b" in span.style or "evil" in span.style for span in made)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("issue 4043, https://example.org/issues/4043", ["issue 4043,", "https://example.org/issues/4043"]),
+        ("a " + "b" * 40, ["a " + "b" * 30, "b" * 10]),
+        ("a \u3000\x1c" + "b" * 40, ["a \u3000\x1c" + "b" * 20, "b" * 20]),
+    ],
+)
+def test_a_word_that_fits_into_a_line_is_not_cut(text: str, lines: list[str]) -> None:
+    assert [plain(each) for each in wrap(text, 32)] == lines

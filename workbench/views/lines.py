@@ -251,7 +251,7 @@ def _gap_before_word(text: str, start: int, end: int, room: int) -> int:
     space = text.rfind(" ", start + 1, end)
     if space < 0 or text[start:space].isspace():
         return -1
-    word = text[space + 1 : space + room + 2].split(maxsplit=1)[0]
+    word = text[space + 1 : space + room + 2].partition(" ")[0].partition("\n")[0]
     return space if len(word) <= room else -1
 
 
