@@ -88,6 +88,8 @@ ORDINALS = (
     "sixty-second",
     "sixty-third",
     "sixty-fourth",
+    "sixty-fifth",
+    "sixty-sixth",
 )
 
 
