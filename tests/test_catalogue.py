@@ -90,6 +90,7 @@ ORDINALS = (
     "sixty-fourth",
     "sixty-fifth",
     "sixty-sixth",
+    "sixty-seventh",
 )
 
 

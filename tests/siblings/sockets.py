@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.protocols import live_said as live
 from tests.protocols import realtime_said as said
 from tests.protocols import test_socket_turns as items
 from tests.protocols.realtime_said import CALL, RESULT, TEXT, USER, call, created, done, put, received, sent, session
-from workbench.wire.exchange import Exchange, Frame
+from workbench.wire.exchange import Exchange, Frame, Headers
 
 RESPONSES, REALTIME, AZURE, XAI, LIVE = "responses", "realtime", "azure-realtime", "xai-realtime", "live"
 ALL = (RESPONSES, REALTIME, AZURE, XAI, LIVE)
@@ -116,6 +116,26 @@ def cut(n: int) -> list[Said]:
     return [sent("response.create"), created(f"r{n}"), done(f"r{n}", status="cancelled", reason="turn_detected")]
 
 
+def heard_pieces(*pauses: float) -> list[Said]:
+    """A spoken response of Realtime whose pieces come after pauses; a tenth of a second each."""
+    at = {"response_id": "resp_1", "item_id": "item_m1", "output_index": 0, "content_index": 0}
+    piece = received("response.output_audio.delta", **at, delta=pcm(0.1))
+    pieces = [message for pause in pauses for message in (("wait", pause), piece)]
+    return [*session(), *ASK, created("resp_1"), *pieces, *said.text("resp_1"), done("resp_1", TEXT)]
+
+
+def spoken_live(seconds: float) -> Said:
+    blob = {"mimeType": "audio/pcm;rate=24000", "data": pcm(seconds)}
+    return live.received(serverContent={"modelTurn": {"parts": [{"inlineData": blob}]}})
+
+
+def with_setup(**members: Any) -> list[Said]:
+    return [live.sent(setup={**live.SETUP, **members}), live.BEGIN[1]]
+
+
+BETA = {"object": "realtime.session", "id": "sess_1", "modalities": ["text", "audio"]}
+FOR_TRANSCRIPTS = {"type": "transcription", "object": "realtime.transcription_session", "id": "sess_1"}
+MANUAL_LIVE = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
 TRANSCRIPT = "conversation.item.input_audio_transcription"
 BARGE_IN = [live.ask(), *live.spoken("There are"), live.INTERRUPTED, live.DONE]
 HANDLE = live.received(sessionResumptionUpdate={"newHandle": "h1", "resumable": True})
@@ -269,6 +289,99 @@ FAULTS: Mapping[str, Mapping[str, list[Said]]] = {
             *speak(0.1, 1),
         ],
         [*live.BEGIN, *(message for _ in range(16) for message in (*speak_live(0.1, 1), ("wait", 3.0), heard("and")))],
+    ),
+    "socket.no-response (stall)": everywhere(
+        None,
+        heard_pieces(0, 8),
+        [
+            *live.BEGIN,
+            live.ask(),
+            *live.spoken("Two"),
+            ("wait", 8.0),
+            *live.spoken(" files."),
+            live.GENERATED,
+            live.DONE,
+        ],
+    ),
+    "answer.abandoned": everywhere(
+        [items.create(items.USER), items.answer("resp_1")[0], ("close", (1000, ""))],
+        [received("session.created", session=FOR_TRANSCRIPTS), *committed("v"), ("close", (1000, ""))],
+        [
+            *with_setup(**MANUAL_LIVE),
+            live.sent(realtimeInput={"activityStart": {}}),
+            *speak_live(0.1, 3),
+            live.sent(realtimeInput={"activityEnd": {}}),
+            ("close", (1000, "")),
+        ],
+    ),
+    "socket.closed (one response)": everywhere([*items.LOOP, ("close", (1001, ""))], None, None),
+    "socket.unanswered-call (dead line)": everywhere(
+        None,
+        [
+            *session(),
+            *speak(0.1, 5),
+            *ASK,
+            created("resp_1"),
+            *call("resp_1"),
+            done("resp_1", CALL),
+            WAIT,
+            *put(RESULT, "r"),
+            *AGAIN,
+        ],
+        [*live.BEGIN, *speak_live(0.1, 5), live.ask(), live.call("fc-1"), WAIT, live.result("fc-1"), *VOICE],
+    ),
+    "params.ignored (interrupt)": everywhere(
+        None,
+        [
+            *session()[:2],
+            updated(turn_detection={"type": "server_vad", "interrupt_response": True}),
+            *ASK,
+            *heard_pieces(0)[len([*session(), *ASK]) :][:3],
+            received("input_audio_buffer.speech_started", item_id="v", audio_start_ms=900),
+            WAIT,
+            *said.text("resp_1"),
+            done("resp_1", TEXT),
+        ],
+        None,
+    ),
+    "stream.truncated (transcript)": everywhere(
+        None,
+        [
+            *session(),
+            *ASK,
+            created("resp_1"),
+            received("response.output_audio.delta", response_id="resp_1", item_id="item_m1", delta=pcm(20)),
+            *said.text("resp_1"),
+            done("resp_1", TEXT),
+        ],
+        [
+            *with_setup(outputAudioTranscription={}),
+            live.ask(),
+            *live.spoken("Two files"),
+            spoken_live(20),
+            live.GENERATED,
+            live.DONE,
+        ],
+    ),
+    "stream.client-misses (intent)": {
+        wire: [("query", "&intent=transcription"), received("session.created", session=BETA)] for wire in TALK
+    },
+    "usage.contradiction": everywhere(
+        None,
+        None,
+        [
+            *live.BEGIN,
+            live.sent(realtimeInput={"video": {"mimeType": "image/jpeg", "data": "AAAA"}}),
+            live.ask(),
+            *VOICE[:-1],
+            (
+                "received",
+                {
+                    **live.DONE[1],
+                    "usageMetadata": {**live.COUNTS, "promptTokensDetails": [{"modality": "IMAGE", "tokenCount": 3}]},
+                },
+            ),
+        ],
     ),
     "socket.no-response (session)": everywhere(
         None, [session()[1], received("conversation.created"), session()[2]], live.BEGIN[:1]
@@ -513,7 +626,8 @@ FAULTS: Mapping[str, Mapping[str, list[Said]]] = {
 """Rule, with what the fault is about → messages on each wire that can have it.
 
 ``wait`` lets seconds pass, ``connect`` begins another connection so many seconds later, ``close`` is a close frame, of
-the client if its code is 1000; ``status`` is that of the handshake, ``header`` one of the client.
+the client if its code is 1000; ``status`` is that of the handshake, ``header`` one
+of the client, ``query`` what the address has at its end.
 """
 
 NO_SOUND = "no sound goes over this wire"
@@ -542,6 +656,16 @@ HOLES: Mapping[str, Mapping[str, str]] = {
     "socket.no-response (heard)": {RESPONSES: NO_SOUND},
     "socket.no-response (loud)": {RESPONSES: NO_SOUND},
     "socket.no-response (endless)": {RESPONSES: NO_SOUND},
+    "socket.no-response (stall)": {RESPONSES: "text has no time of its own: only a server that ends is at fault"},
+    "answer.abandoned": {RESPONSES: f"{OWN_NAME}: stream.truncated, since the response had begun"},
+    "socket.closed (one response)": dict.fromkeys(
+        (*TALK, LIVE), "such a close ends a session: no client is known to repeat its last request"
+    ),
+    "socket.unanswered-call (dead line)": {RESPONSES: NO_SOUND},
+    "params.ignored (interrupt)": {RESPONSES: NO_SOUND, LIVE: "the server says itself that it was interrupted"},
+    "stream.truncated (transcript)": {RESPONSES: NO_SOUND},
+    "stream.client-misses (intent)": dict.fromkeys((RESPONSES, LIVE), "addresses have no intent"),
+    "usage.contradiction": dict.fromkeys((RESPONSES, *TALK), "no source tells how few tokens a picture has there"),
     "socket.no-response (session)": {RESPONSES: NO_SESSION},
     "socket.no-response (update)": {RESPONSES: NO_SESSION, LIVE: SETUP_ALONE},
     "socket.tools-dropped": {LIVE: SETUP_ALONE},
@@ -580,10 +704,18 @@ HOLES: Mapping[str, Mapping[str, str]] = {
 """Fault → wires on which the rule does not find it, each with the reason."""
 
 
+class Shaking(NamedTuple):
+    """What is special about the handshake of a fault."""
+
+    header: tuple[str, str] | None = None
+    status: int = 101
+    query: str = ""
+
+
 def connections(wire: str, messages: Iterable[Said]) -> list[Exchange]:
     """The connections of a fault."""
     found: list[list[Frame]] = [[]]
-    starts, header, status, at = [1.79e9], None, 101, 0.0
+    starts, shaking, at = [1.79e9], Shaking(), 0.0
     for who, what in messages:
         if who == "connect":
             starts.append(starts[-1] + at + what)
@@ -591,16 +723,12 @@ def connections(wire: str, messages: Iterable[Said]) -> list[Exchange]:
             at = 0.0
         elif who == "wait":
             at += what
-        elif who == "header":
-            header = what
-        elif who == "status":
-            status = what
+        elif who in Shaking._fields:
+            shaking = shaking._replace(**{who: what})
         else:
             found[-1].append(_frame(wire, who, what, at))
             at += 0.1
-    return [
-        _connection(wire, str(n), *pair, header, status) for n, pair in enumerate(zip(found, starts, strict=True), 1)
-    ]
+    return [_connection(wire, str(n), *pair, shaking) for n, pair in enumerate(zip(found, starts, strict=True), 1)]
 
 
 def _frame(wire: str, who: str, what: Any, at: float) -> Frame:
@@ -611,16 +739,15 @@ def _frame(wire: str, who: str, what: Any, at: float) -> Frame:
     return replace(frame, at=at)
 
 
-def _connection(
-    wire: str, name: str, frames: list[Frame], start: float, header: tuple[str, str] | None, status: int
-) -> Exchange:
+def _connection(wire: str, name: str, frames: list[Frame], start: float, shaking: Shaking) -> Exchange:
     made = EMPTY[wire]([])
     assert made.request and made.response
-    shaken = made.request if header is None else replace(made.request, headers=type(made.request.headers)((header,)))
-    if status != 101:
-        upgrade = type(made.request.headers)((("Upgrade", "websocket"),))
-        return Exchange(name, replace(made.request, headers=upgrade), replace(made.response, status=status))
-    return replace(made, id=name, request=shaken, frames=tuple(frames), started_at=start)
+    request = replace(made.request, url=made.request.url + shaking.query)
+    if shaking.status != 101:
+        upgrade = Headers((("Upgrade", "websocket"),))
+        return Exchange(name, replace(request, headers=upgrade), replace(made.response, status=shaking.status))
+    headers = Headers((shaking.header,)) if shaking.header else request.headers
+    return replace(made, id=name, request=replace(request, headers=headers), frames=tuple(frames), started_at=start)
 
 
 def _realtime(url: str) -> Callable[[Iterable[Said]], Exchange]:

@@ -265,6 +265,12 @@ def _closings(decoded: DecodedExchange, turns: SocketTurns) -> Iterator[Finding]
         yield _finding(
             decoded, weaker(CLOSED), RESPONSE, f"{message} any: a normal code that says no reason", (number,)
         )
+    elif frame is not None and _is_one_shot(decoded.exchange, number, turns):
+        message = (
+            "the server closed the connection with a normal code right after a response: clients such as Codex keep"
+        )
+        message += " it for their next request, and may repeat the one that was answered"
+        yield _finding(decoded, weaker(CLOSED), RESPONSE, message, (number,))
     if frame is None or not _is_fault(frame, reason, _host(decoded)):
         return
     code, _ = close_of(frame.data)
@@ -296,6 +302,26 @@ def _is_early(frames: Sequence[Frame], number: int) -> bool:
     if not received or len(received) > _MOST_GREETINGS or messages[-1].direction == "received":
         return False
     return all(_GREETINGS.search(frame.data[:4096]) for frame in received)
+
+
+_AT_ONCE = 1.0
+"""Seconds after a response within which a close belongs to it."""
+
+
+_COMPLETED = b'"response.completed"'
+
+
+def _is_one_shot(connection: Exchange, number: int, turns: SocketTurns) -> bool:
+    """A server of the Responses API ends a connection with its response, for no reason (relay-ai pull request 56)."""
+    frame, before = connection.frames[number], connection.frames[number - 1] if number else None
+    code, reason = close_of(frame.data)
+    known = _codes().get(code)
+    url = connection.request.url if connection.request else ""
+    is_plain = frame.direction == "received" and known is not None and known.is_normal and not reason
+    if not is_plain or before is None or before.direction == "sent" or _COMPLETED not in before.data:
+        return False
+    is_at_once = frame.at is not None and before.at is not None and frame.at - before.at < _AT_ONCE
+    return is_at_once and turns.are_complete and split_url(url).path.endswith("/responses")
 
 
 def _first_close(decoded: DecodedExchange) -> tuple[int, Frame | None, str]:

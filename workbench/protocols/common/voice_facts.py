@@ -10,6 +10,7 @@ from workbench.protocols.common.open_calls import OpenCalls
 from workbench.protocols.common.repeats import Repeats
 from workbench.protocols.common.sent_sound import SentSound
 from workbench.protocols.common.socket_facts import SocketFact
+from workbench.protocols.common.spoken_audio import SpokenAudio
 
 
 class VoiceFacts:
@@ -21,6 +22,7 @@ class VoiceFacts:
         self.repeats = Repeats()
         self.counts = ContextCounts()
         self.interruptions = Interruptions()
+        self.speech = SpokenAudio()
 
     def facts(self, at: float, named: Collection[str | None] = (), *, is_heard_by_itself: bool) -> Iterator[SocketFact]:
         """All of them, as for ``SentSound.facts`` and ``OpenCalls.facts``."""
@@ -29,3 +31,4 @@ class VoiceFacts:
         yield from self.repeats.facts()
         yield from self.counts.facts()
         yield from self.interruptions.facts()
+        yield from self.speech.facts()

@@ -179,7 +179,7 @@ class LiveTurns:
         names = {_call_id(result) for result in found}
         self._left_open -= names
         self._talk.take_input()
-        self._talk.close_calls(names)
+        self._talk.answer_calls(names, number, self._last_at)
         self._judge_results(number, names)
         if not parts:
             return
@@ -218,8 +218,9 @@ class LiveTurns:
 
     def _add_input(self, number: int, frame: Frame, value: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
-        if member(value, "activityEnd") is not None:
+        if member(value, "activityEnd") is not None or member(value, "audioStreamEnd") is True:
             self._idle_input = None
+            self._talk.take_input_end(number, self._last_at)
         for blob in (value.get("audio"), value.get("video"), *_chunks(member(value, "mediaChunks"))):
             if isinstance(blob, dict):
                 if is_ended_by_client(self._setup):
@@ -285,6 +286,8 @@ class LiveTurns:
         self._last_at = frame.at or self._last_at
         if self._frames and not self._is_ready and not self.turns:
             self._begin(self._frames[-1], frame).notes.append("the server did not accept the setup")
+        if frame.direction == "sent":
+            self._talk.take_leave(number, self._last_at)
         code, reason = close_of(frame.data)
         turn = self.turns[-1] if self.turns else None
         is_refusal = frame.direction == "received" and code == _INVALID and _NAMES_FIELD.search(reason)

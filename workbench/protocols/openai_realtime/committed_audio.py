@@ -12,6 +12,9 @@ _ENDS = (f"{_PREFIX}completed", f"{_PREFIX}failed")
 
 
 _BOUNDS = ("input_audio_buffer.speech_stopped", "input_audio_buffer.committed", "input_audio_buffer.cleared")
+_HASTE = 2.0
+"""Seconds within which a transcript may still come."""
+
 _LONG = 45.0
 """Seconds of speech without a pause: an utterance of a conversation is over long before."""
 
@@ -25,6 +28,7 @@ class CommittedAudio:
 
     def __init__(self) -> None:
         self.is_left = False
+        self._committed_at = 0.0  # time of the last commit
         self._frames: dict[str, int] = {}  # item → frame that committed it
         self._speech: tuple[int, float] | None = None  # frame and time in which the user began to speak
 
@@ -36,6 +40,7 @@ class CommittedAudio:
             self._speech = None
         if kind == "input_audio_buffer.committed":
             self._frames[str(value.get("item_id"))] = number
+            self._committed_at = seconds
         elif kind in _ENDS:
             self._frames.pop(str(value.get("item_id")), None)
 
@@ -52,8 +57,14 @@ class CommittedAudio:
             )
             text += " the audio has no silence, or its format is not that of the session"
             yield SocketFact("socket.no-response", text, (number,), is_of_client=False, is_of_end=True)
-        if self._frames and is_for_transcripts(session) and not self.is_left:
-            item, number = next(reversed(self._frames.items()))
+        if not self._frames or not is_for_transcripts(session):
+            return
+        item, number = next(reversed(self._frames.items()))
+        if self.is_left and seconds - self._committed_at < _HASTE:
+            text = f"the client closed the connection {seconds - self._committed_at:.1f} s after the server committed"
+            text += f" audio as {item!r:.80} (message {number + 1}), before its transcript came"
+            yield SocketFact("answer.abandoned", text, (number,), is_harmless=True, is_of_end=True)
+        elif not self.is_left:
             text = (
                 f"the server committed audio as {item!r:.80} (message {number + 1}), but sent no transcript before the"
             )

@@ -54,6 +54,13 @@ def responds_by_itself(session: Value) -> bool:
     return not is_for_transcripts(session) and not is_off and waits_for_silence(session)
 
 
+def interrupts_by_itself(session: Value) -> bool:
+    """The server ends a response when the user speaks over it; so it does unless the client says no."""
+    holders = (session, member_object(member_object(session, "audio"), "input"))
+    detections = [member_object(holder, "turn_detection") for holder in holders]
+    return any(detections) and not any(found.get("interrupt_response") is False for found in detections)
+
+
 def is_for_transcripts(session: Value) -> bool:
     """A session that only transcribes: it has no responses."""
     return session.get("type") == "transcription" or session.get("object") == _TRANSCRIPTION

@@ -18,6 +18,9 @@ from workbench.protocols.openai_realtime.session_members import (
 )
 from workbench.wire import Exchange
 
+_INTENT = "intent=transcription"
+"""Parameter of an address that opens a session for transcripts (LocalAI pull request 6445)."""
+
 
 class RealtimeUpdates:
     """The updates of one connection.
@@ -68,15 +71,28 @@ class RealtimeUpdates:
         if self._waiting:
             self._waiting.pop(0)
 
-    def facts(self, handshake: Exchange, last_event: int, last_received: int, session: Value) -> Iterator[SocketFact]:
+    def facts(
+        self, handshake: Exchange, last_event: int, last_received: int, session: Value, *, is_silent: bool
+    ) -> Iterator[SocketFact]:
         """What was lost of updates, and those that no session.updated confirms.
 
         Args:
             last_event: frame of the server's last event about something else than the session; -1 for none.
             last_received: frame of the server's last event about anything; -1 for none.
             session: as the server has it; since the beta it has a type, without which updates are ignored or refused.
+            is_silent: the client sent nothing.
         """
         yield from self._facts
+        url = handshake.request.url if handshake.request else ""
+        if (
+            _INTENT in url
+            and is_silent  # a client that goes on took the session as it is
+            and session.get("object") == "realtime.session"
+            and session.get("type") != "transcription"
+        ):
+            text = "the address asks for transcripts, but the server announces a session for speech (session.created):"
+            text += " clients wait for transcription_session.created, or for a session of type transcription"
+            yield SocketFact("stream.client-misses", text, (), is_of_client=False)
         yield from ignored_settings(self._lost, handshake)
         for number, names in self._waiting:
             text = f"no session.updated confirms message {number + 1}"

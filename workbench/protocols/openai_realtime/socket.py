@@ -198,7 +198,9 @@ class RealtimeTurns:
             yield SocketFact("socket.beta-shape", f"the handshake requests the beta API ({given:.80})", ())
         yield from self._facts
         yield from self._messages.facts(handshake, self._facts)
-        yield from self._updates.facts(handshake, self._last_event, self._last_received, self._session)
+        yield from self._updates.facts(
+            handshake, self._last_event, self._last_received, self._session, is_silent=not self._types
+        )
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
                 text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"

@@ -10,13 +10,21 @@ from workbench.protocols import SocketFact
 from workbench.protocols.common.voice_facts import VoiceFacts
 from workbench.protocols.openai_realtime import audio
 from workbench.protocols.openai_realtime.beside_responses import is_interrupted
-from workbench.protocols.openai_realtime.session_members import Value, member_object, spoken_text, waits_for_silence
+from workbench.protocols.openai_realtime.session_members import (
+    Value,
+    interrupts_by_itself,
+    member_object,
+    spoken_text,
+    waits_for_silence,
+)
 
 _ABOUT_SESSION = ("session.", "transcription_session.", "conversation.created", "error", "rate_limits.updated")
 """Beginnings of the events that say nothing of what the user does."""
 
 _BOUNDS = ("input_audio_buffer.speech_stopped", "input_audio_buffer.committed", "input_audio_buffer.cleared")
 _CHANGED = ("conversation.item.deleted", "conversation.item.truncated", "session.updated")
+_OF_SESSION = ("session.created", "session.updated")
+_TRANSCRIPTS = ("response.output_audio_transcript.delta", "response.audio_transcript.delta")
 _MUTED = 3.0
 """Seconds without sound, in the middle of speech, in which a server waits for silence that it does not hear."""
 
@@ -32,11 +40,13 @@ class _RunningResponse:
         at: when it began.
         cancelled: message and time of its cancellation by the client; None for none.
         has_sound: a piece of its audio came.
+        interrupted: message and time in which the user began to speak over it; None for none.
     """
 
     at: float | None
     cancelled: tuple[int, float | None] | None = None
     has_sound: bool = False
+    interrupted: tuple[int, float | None] | None = None
 
 
 class RealtimeTalk:
@@ -49,6 +59,7 @@ class RealtimeTalk:
         self._is_apart = False  # the next response has a context of its own
         self._speech: int | None = None  # message that says that the user began to speak
         self._last_sound = 0.0
+        self._session: Value = {}  # as the server stated it last
         self._facts: list[SocketFact] = []
 
     def take_sent(self, number: int, at: float | None, value: Value, session: Value) -> None:
@@ -60,7 +71,9 @@ class RealtimeTalk:
         elif kind == "conversation.item.create":
             item = member_object(value, "item")
             self._voice.repeats.add_input()
-            self._voice.calls.close([str(item.get("call_id"))] if item.get("type") == "function_call_output" else ())
+            if item.get("type") == "function_call_output":
+                quiet = (at or 0.0) - self._last_sound if self._last_sound else 0.0
+                self._voice.calls.answer([str(item.get("call_id"))], number, at or 0.0, quiet)
         elif kind in ("session.update", "response.create"):
             members = member_object(value, "session" if kind == "session.update" else "response")
             if any(name in members for name in ("instructions", "input", "prompt")):
@@ -81,15 +94,26 @@ class RealtimeTalk:
             self._open[name] = _RunningResponse(at)
         elif kind in audio.PIECES and name in self._open:
             self._take_sound(number, name)
+            self._voice.speech.add(number, at, self._seconds_of(value))
+        elif kind in _TRANSCRIPTS:
+            self._voice.speech.add_words(str(value.get("delta")))
+        elif kind in _OF_SESSION:
+            self._session = member_object(value, "session")
         elif kind == "response.done":
             self._end(number, at, response, self._open.pop(name, _RunningResponse(None)))
         elif kind == "input_audio_buffer.speech_started":
             self._speech = number
+            for running in self._open.values():
+                running.interrupted = running.interrupted or ((number, at) if running.has_sound else None)
         elif kind in _BOUNDS:
             self._speech = None
             self._voice.repeats.add_input()
-        elif kind in _CHANGED:
+        if kind in _CHANGED:
             self._voice.counts.reset()
+
+    def _seconds_of(self, value: Value) -> float:
+        """Seconds of a piece of audio."""
+        return audio.seconds_of(self._session, audio.size_of(value.get("delta"))) or 0.0
 
     def _take_sound(self, number: int, name: str) -> None:
         """Note audio of a response after that of one which began later: players mix them (hybridclaw 1503)."""
@@ -107,12 +131,19 @@ class RealtimeTalk:
         """Take the end of a response."""
         is_apart = self._is_apart or response.get("conversation_id", "") is None
         seconds = inf if running.at is None or at is None else at - running.at
+        self._voice.speech.end(number, is_transcribed=True)
         self._voice.interruptions.add(number, seconds, is_interrupted=is_interrupted(response))
         if response.get("status") == "completed":
             sent, since = running.cancelled or (number, at)
             if at is not None and since is not None and at - since >= _LATE:
                 text = f"the response continues to its end (message {number + 1}), {at - since:.1f} s after message"
                 text += f" {sent + 1} cancelled it"
+                self._facts.append(SocketFact("params.ignored", text, (sent, number), False, True))
+            sent, since = running.interrupted or (number, at)
+            is_late = at is not None and since is not None and at - since >= _LATE
+            if is_late and not is_apart and interrupts_by_itself(self._session):
+                text = f"the user talks during the response (message {sent + 1}), and it continues to its end (message"
+                text += f" {number + 1}), though the session has interrupt_response"
                 self._facts.append(SocketFact("params.ignored", text, (sent, number), False, True))
             self._take_output(number, at or 0.0, response)
             if not is_apart:
