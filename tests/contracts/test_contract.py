@@ -309,6 +309,21 @@ def test_choice(asked, label, how):
     assert (contract.label, how in said) == (label, True), said
 
 
+@pytest.mark.parametrize(
+    ("url", "model", "label"),
+    [
+        (None, "openai/gpt-4.1-mini", "openrouter"),
+        ("/api/v1/chat/completions", "openai/gpt-4.1-mini", "openrouter"),
+        (None, "gpt-4.1-mini", "openai"),
+        ("https://api.openai.com/v1/chat/completions", "openai/gpt-4.1-mini", "openai"),
+    ],
+)
+def test_a_field_that_one_provider_alone_is_asked_with_chooses_it(url: str | None, model: str, label: str):
+    contract, how = choose(Clues(url, model, params={"provider": {"order": ["OpenAI"]}}), "openai-chat")
+    assert contract.label == label
+    assert ("the field provider of its request" in how) is (label == "openrouter")
+
+
 def test_variants_are_told_by_url_then_by_params_then_by_names(own: Path):
     head = "version: 1\nname: three\ntitle: T\nsurveyed: 2026-01-01\nsources: {s: {title: S}}\nfacts: []\nvariants:\n"
     kinds = (

@@ -103,6 +103,8 @@ def test_a_name_that_is_no_text_has_a_path() -> None:
         ({"contents": {"parts": {"text": "a"}}}, 0.9),
         ({"contents": [], "generation_config": {}}, 0.7),
         ({"contents": []}, 0.2),
+        ({"contents": [{"role": "user"}]}, 0.2),
+        ({"contents": ["go"]}, 0.2),
     ],
 )
 def test_claims_of_requests(body: Any, least: float) -> None:
@@ -111,7 +113,10 @@ def test_claims_of_requests(body: Any, least: float) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [{}, [], None, {"messages": []}, {"contents": 3}, {"contents": {"text": True}}, {"request": {"messages": []}}],
+    [
+        *({}, [], None, {"messages": []}, {"contents": 3}, {"contents": {"text": True}}, {"request": {"messages": []}}),
+        {"analyzerId": "a", "contents": [{"markdown": "# A", "kind": "document"}]},
+    ],
 )
 def test_requests_of_others(body: Any) -> None:
     assert adapter.claims_request(body) == 0

@@ -46,6 +46,13 @@ def test_a_signature_that_was_shortened_for_people_is_a_warning(anthropic):
     assert (finding.rule, finding.severity) == ("reasoning.foreign", "warning")
 
 
+def test_a_signature_that_a_recorder_replaced_is_a_warning(anthropic):
+    turn = {"role": "assistant", "content": [think("signature_REDACTED_1"), USE]}
+    (finding,) = anthropic([GO, turn, RESULT], thinking=MANUAL)
+    assert (finding.rule, finding.severity, finding.check) == ("reasoning.foreign", "warning", None)
+    assert finding.message.endswith("it looks like a stand-in that a recorder wrote")
+
+
 def test_a_signature_vouches_for_no_placeholder(anthropic):
     block = {**think("EqQBCkYIARgCKkD1sigA"), "thinking": "(thinking omitted)"}
     (finding,) = anthropic([GO, {"role": "assistant", "content": [block, USE]}, RESULT], thinking=MANUAL)
@@ -204,6 +211,14 @@ def test_a_host_that_nobody_knows_names_the_field_of_reasoning_as_it_likes(model
 OF_ANTHROPIC = "EqQBCkYIBxgCKkDzcwd9QrbMZ79kRrc7Ceq0ECkg"
 OF_GEMINI = "EvcDCvQDAb4+9vtKOirtCQROXb6SGZXrAzu"
 OF_OPENAI = "gAAAAABqPBJeFhsPCjOVtLmFf9nqhrg3Q1346dfx"
+FORMS = [
+    ("anthropic", "its key is named in more than 127 bytes", "EqYCCpMBCBAYAipA" + "0Ab9" * 8),
+    ("anthropic", "of Bedrock", "EtkBCkgIEBABGAIqQIyk" + "0Ab9" * 8),
+    ("anthropic", "without a version", "EuYBCkQYAiJAQ7ZO" + "0Ab9" * 8),
+    ("gemini", "short", "CiQBcsja" + "0Ab9" * 8),
+    ("gemini", "long", "CpICAY89" + "0Ab9" * 8),
+]
+"""Lengths in a proof take one or two bytes, which move what follows."""
 PROOFS = {"anthropic": OF_ANTHROPIC, "gemini": OF_GEMINI, "openai": OF_OPENAI}
 
 
@@ -232,6 +247,14 @@ def proved(provider, proof):
 @pytest.mark.parametrize("provider", PROOFS)
 def test_a_proof_is_told_by_its_form_in_every_direction(inspect, provider, issuer):
     protocol, body, pointer = proved(provider, PROOFS[issuer])
+    found = inspect(body, protocol=protocol, provider=provider)
+    assert [f.pointer for f in found if f.rule == "reasoning.foreign"] == ([] if issuer == provider else [pointer])
+
+
+@pytest.mark.parametrize(("issuer", "proof"), [(row[0], row[2]) for row in FORMS], ids=[row[1] for row in FORMS])
+@pytest.mark.parametrize("provider", PROOFS)
+def test_every_form_of_a_proof_has_one_issuer(inspect, provider, issuer, proof):
+    protocol, body, pointer = proved(provider, proof)
     found = inspect(body, protocol=protocol, provider=provider)
     assert [f.pointer for f in found if f.rule == "reasoning.foreign"] == ([] if issuer == provider else [pointer])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.contracts.error_texts import explain
 from workbench.rules import relations
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -121,6 +122,16 @@ def test_the_words_of_the_provider_are_filled_and_the_check_is_exact(under):
 def test_a_relation_that_rests_on_documents_is_a_warning(under):
     (finding,) = under(relations, {}, [], CHAT, relations=[{"at": "/n", "rests-on": "documents", "says": "no"}])
     assert (finding.severity, finding.refusal, finding.check) == ("warning", "", None)
+
+
+def test_a_refusal_that_a_later_recording_disputes_is_a_warning_and_its_words_are_known(under):
+    disputed = {"at": "/n", "rests-on": "disputed", "says": "no", "why": "too much"}
+    (finding,) = under(relations, {}, [], CHAT, relations=[disputed])
+    assert (finding.severity, finding.refusal, finding.check) == ("warning", "", None)
+    assert finding.message.endswith("according to reports, but a later recording shows that it is accepted")
+    why = "for 'role:system' the following must be satisfied[('messages.0.content' : value must be a string)]"
+    words = f"'messages.0' : {why}"
+    assert {match.rule for match in explain(words)} == {"content.shape"}
 
 
 @pytest.mark.parametrize(

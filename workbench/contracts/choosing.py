@@ -36,6 +36,7 @@ def choose(clues: Clues, protocol: str | None, observed: str = "") -> tuple[Cont
     place = _place(clues.url)
     if not any(_by_host(place)):
         name, how = shown_by(clues, protocol) or (observed, "from other responses of this host and model")
+        name, how = (name, how) if name else _asked_for(clues, protocol)
         if name:
             return _whole(name, how, clues, protocol)
     name, how, is_front_end = _choose(place, clues.model, protocol, clues.answered_as)
@@ -93,10 +94,21 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
         return server.removeprefix(SIMULATED), "from the server header of its response"
     for name, sign in _signs(protocol) if clues.headers or clues.fields else ():
+        if sign.request_field:
+            continue
         found = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
         if found is not None and (not sign.value or (isinstance(found, str) and matches_glob(found, sign.value))):
             return name, f"from {sign.words} of its response"
     return _by_error(clues.error, protocol, clues.model) if clues.error else None
+
+
+def _asked_for(clues: Clues, protocol: str | None) -> tuple[str, str]:
+    """(name, how) of the contract whose providers alone have a field of the request; empty if there is none."""
+    for name, sign in _signs(protocol) if clues.params else ():
+        is_there = sign.request_field and clues.params.get(sign.request_field) is not None
+        if is_there and (not sign.model or matches_glob(clues.model or "", sign.model)):
+            return name, f"from the field {sign.request_field} of its request"
+    return "", ""
 
 
 @contracts.forgotten_with

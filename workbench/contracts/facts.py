@@ -58,16 +58,20 @@ class Clues:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Header or field that only the responses of one provider or server have.
+    """Header or field that only the exchanges of one provider or server have.
 
     Attributes:
-        header, field: name of a header (in lower case), or of a top-level field of the body; "" for the other kind.
+        header, field: name of a response header (in lower case), or of a top-level field of the response body.
+        request_field: name of a top-level field of the request body. Of these three, two are "".
         value: glob of its value; "" for any.
+        model: glob of the model that the request names; "" for any.
     """
 
     header: str = ""
     field: str = ""
     value: str = ""
+    request_field: str = ""
+    model: str = ""
 
     @property
     def words(self) -> str:
@@ -361,10 +365,16 @@ def _call_ids(node: Node) -> str:
 
 
 def _sign(node: Node) -> Sign:
-    node.only("header", "field", "is", "note")
-    sign = Sign(node.get("header").text("").lower(), node.get("field").text(""), node.get("is").text(""))
-    if bool(sign.header) == bool(sign.field):
-        raise node.fail("give either header or field, not both")
+    node.only("header", "field", "request-field", "is", "model", "note")
+    sign = Sign(
+        header=node.get("header").text("").lower(),
+        field=node.get("field").text(""),
+        value=node.get("is").text(""),
+        request_field=node.get("request-field").text(""),
+        model=node.get("model").text(""),
+    )
+    if sum(map(bool, (sign.header, sign.field, sign.request_field))) != 1:
+        raise node.fail("give one of header, field and request-field")
     return sign
 
 

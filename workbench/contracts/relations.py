@@ -35,11 +35,15 @@ class Consequence(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Evidence that a relation rests on: an error needs a refusal that was seen."""
+    """Evidence that a relation rests on: an error needs a refusal that was seen, and no acceptance after it.
+
+    DISPUTED: a refusal was reported, and a later recording shows that the provider accepts it.
+    """
 
     RECORDING = "recording"
     REPORT = "report"
     PROBE = "probe"
+    DISPUTED = "disputed"
     DOCUMENTS = "documents"
     TYPES = "types"
     SIBLING = "sibling"
@@ -200,7 +204,8 @@ def read_relation(node: Node, source: str, date: str) -> Relation:
 
 def check_of(relation: Relation, node: Node) -> EnforcedCheck | None:
     """The provider's check behind a relation; None if no refusal was seen."""
-    if not relation.is_enforced:
+    is_reported = relation.then == Consequence.REFUSED and relation.evidence == Evidence.DISPUTED
+    if not relation.is_enforced and not is_reported:
         return None
     status = node.get("status")
     return EnforcedCheck(

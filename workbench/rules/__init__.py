@@ -47,7 +47,7 @@ from workbench.rules._shared.acceptance import Acceptances, accepted_by
 from workbench.rules._shared.carried_findings import FindingsOfRows
 from workbench.rules._shared.causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._shared.context import Rule, RuleContext
-from workbench.rules._shared.cut_values import without_cut_values
+from workbench.rules._shared.cut_values import with_replaced_values, without_cut_values
 from workbench.rules._shared.families import every_rule, families_for, family, find_rule
 from workbench.rules._shared.lasting_findings import in_order, of_messages
 from workbench.rules._shared.origin import Origins
@@ -200,7 +200,8 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     if case.carried:
         case.carried.begin(softened)
         softened.limit(case.carried.start)
-    found = in_order(softened, without_cut_values(case.decoded.exchange, run(names, softened)))
+    known = without_cut_values(case.decoded.exchange, run(names, softened))
+    found = in_order(softened, with_replaced_values(case.decoded, known))
     for name in families_for(case, "review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):

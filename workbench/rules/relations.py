@@ -229,7 +229,7 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     url = _url(case)
     if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not _may_go_there(relation)):
         return False
-    is_told = relation.is_enforced or relation.evidence == Evidence.DOCUMENTS
+    is_told = relation.is_enforced or relation.evidence in (Evidence.DOCUMENTS, Evidence.DISPUTED)
     if when.without_beta and may_announce(case, when.without_beta, is_told=is_told):
         return False
     if when.beta and not may_announce(case, when.beta):
@@ -340,7 +340,7 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
 
 def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     if relation.why:
-        return f"{path}: {relation.why}"
+        return f"{path}: {relation.why}{_DISPUTED if relation.evidence == Evidence.DISPUTED else ''}"
     if relation.test.is_absent:
         return f"{path} is required here but missing{_beside(relation)}"
     word = next((word for word, _ in relation.test.single if word in _LIMITS), "")
@@ -351,7 +351,9 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     return f"{path} {quote(value)} is refused {where}{_beside(relation)}{limit_text}"
 
 
+_DISPUTED = " according to reports, but a later recording shows that it is accepted"
 _WHERE = {
+    Evidence.DISPUTED: f"here{_DISPUTED}",
     Evidence.SIBLING: "by this provider in another protocol",
     Evidence.MODEL: "by the provider of this model",
     Evidence.FAMILY: "by other models of this family",

@@ -106,7 +106,10 @@ class Gemini(CodecAdapter):
         if any(isinstance(content, dict) and "parts" in content for content in contents):
             return 0.97
         known = any(key in inner or snake(key) in inner for key in _OUR_KEYS)
-        return 0.8 if known or at else 0.3 if isinstance(inner[KEY], list) else 0.0
+        if known or at:
+            return 0.8
+        are_turns = not any(isinstance(content, dict) and "role" not in content for content in contents)
+        return 0.3 if isinstance(inner[KEY], list) and are_turns else 0.0  # other documents have contents, too
 
     def claims_response(self, value: JsonValue) -> float:
         """Candidates with a content or a reason; or feedback on a prompt that was blocked."""
