@@ -12,7 +12,8 @@ from functools import lru_cache
 
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
-from workbench.contracts.facts import Clues, Sign
+from workbench.contracts.facts import Clues
+from workbench.contracts.signs import Sign
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass, field

@@ -20,10 +20,11 @@ from workbench import __version__
 from workbench.config import cache_files, resources
 from workbench.contracts.common_practice import CommonPractice, CommonRefusals, Refusals, practices
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
-from workbench.contracts.facts import ContractFile, Endpoint, Sign, Variant
+from workbench.contracts.facts import ContractFile, Endpoint, Variant
 from workbench.contracts.pointer_patterns import Place
 from workbench.contracts.relations import Condition, Relation, When
 from workbench.contracts.scopes import Holds
+from workbench.contracts.signs import Sign
 from workbench.contracts.value_tests import Test
 from workbench.hashing import blake2b
 from workbench.lazy_dataclass import replace

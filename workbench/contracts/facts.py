@@ -12,6 +12,7 @@ from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Consequence, Evidence, Relation, check_of, of_refused_params, read_relation
 from workbench.contracts.scopes import Holds, matches, place_relations, read_scope, sets
+from workbench.contracts.signs import Sign, read_sign
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
@@ -54,29 +55,6 @@ class Clues:
     headers: Mapping[str, str] = NOTHING
     fields: Mapping[str, JsonValue] = NOTHING
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """Header or field that only the exchanges of one provider or server have.
-
-    Attributes:
-        header, field: name of a response header (in lower case), or of a top-level field of the response body.
-        request_field: name of a top-level field of the request body. Of these three, two are "".
-        value: glob of its value; "" for any.
-        model: glob of the model that the request names; "" for any.
-    """
-
-    header: str = ""
-    field: str = ""
-    value: str = ""
-    request_field: str = ""
-    model: str = ""
-
-    @property
-    def words(self) -> str:
-        """``the header server``."""
-        return f"the header {self.header}" if self.header else f"the field {self.field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +268,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         ),
         relations=tuple((holds, relation) for holds, relation, _ in relation_rows),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
-        signs=tuple(_sign(node) for node in root.get("signs").items()),
+        signs=tuple(read_sign(node) for node in root.get("signs").items()),
         error_words=_fitting(root.get("error-words"), _LOWER, "not in lower case"),
         key_prefixes=_fitting(root.get("key-prefixes"), _KEY_PREFIX, "not a key prefix"),
         call_ids=_call_ids(root.get("call-ids")),
@@ -362,20 +340,6 @@ def _call_ids(node: Node) -> str:
             "not a template of call ids: it must contain {n} (a counter), or {8} to {64} (that many letters and digits)"
         )
     return shape
-
-
-def _sign(node: Node) -> Sign:
-    node.only("header", "field", "request-field", "is", "model", "note")
-    sign = Sign(
-        header=node.get("header").text("").lower(),
-        field=node.get("field").text(""),
-        value=node.get("is").text(""),
-        request_field=node.get("request-field").text(""),
-        model=node.get("model").text(""),
-    )
-    if sum(map(bool, (sign.header, sign.field, sign.request_field))) != 1:
-        raise node.fail("give one of header, field and request-field")
-    return sign
 
 
 def _block(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Mapping[str, Fact]]:
