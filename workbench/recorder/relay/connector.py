@@ -102,6 +102,8 @@ class _ProxyResponse:
 
 _NEXT_ADDRESS_SECONDS = 0.25  # RFC 8305 5: the next address of a name is tried after this
 
+_TLS_SECONDS = CONNECT_SECONDS / 2
+
 
 class Unreachable(WorkbenchError):
     """No connection to an upstream. ``status`` is the status of the response that the client gets."""
@@ -174,7 +176,13 @@ class Connector:
 
     async def _start_tls(self, connection: UpstreamConnection) -> None:
         loop, host = asyncio.get_running_loop(), connection.upstream.host
-        transport = await loop.start_tls(connection.transport, connection, self._context(), server_hostname=host)
+        transport = await loop.start_tls(
+            connection.transport,
+            connection,
+            self._context(),
+            server_hostname=host,
+            ssl_handshake_timeout=_TLS_SECONDS,
+        )
         if transport is None:  # the other side was gone as the handshake ended
             raise ConnectionResetError("the connection was closed")
         connection.transport = transport
@@ -206,6 +214,9 @@ def _unreachable(error: Exception, host: str, where: str) -> Unreachable:
         return Unreachable(what, "if your own gateway signed this certificate, set SSL_CERT_FILE to its CA file")
     if isinstance(error, ssl.SSLError):
         return Unreachable(f"TLS with {where} failed: {error.reason}", "check that the upstream supports https://")
+    if isinstance(error, ConnectionAbortedError) and "SSL handshake" in str(error):  # asyncio's words for its timeout
+        what = f"TLS with {where} was not agreed on within {_TLS_SECONDS:.0f} seconds"
+        return Unreachable(what, "check that the upstream supports https://")
     if isinstance(error, socket.gaierror):
         return Unreachable(f"the name {host} cannot be resolved: {error.strerror}", "check the URL and the network")
     if isinstance(error, ConnectionRefusedError):
