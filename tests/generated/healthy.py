@@ -227,7 +227,6 @@ def _chat() -> Iterator[Sample]:
             metadata={"a": "b"},
             store=True,
             parallel_tool_calls=False,
-            prediction={"type": "content", "content": "Cold."},
             service_tier="auto",
         ),
     )
@@ -479,7 +478,7 @@ def _cohere() -> Iterator[Sample]:
     yield Sample(
         "documents", wire, wire.request([system, wire.user()], (), documents=[{"id": "1", "data": {"text": "cold"}}])
     )
-    yield Sample("options", wire, wire.request([wire.user()], p=0.9, k=5, safety_mode="CONTEXTUAL", strict_tools=True))
+    yield Sample("options", wire, wire.request([wire.user()], p=0.9, k=5, strict_tools=True))
     result = {
         "role": "tool",
         "tool_call_id": "call_aaaaaaa1",

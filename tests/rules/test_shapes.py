@@ -79,7 +79,7 @@ TAKEN = [
 
 @pytest.mark.parametrize(("provider", "body"), [r[1:] for r in TAKEN], ids=[r[0] for r in TAKEN])
 def test_what_is_one_is_left_alone(inspect, provider, body):
-    protocol = {**PROTOCOLS, "ollama": "openai-chat"}.get(provider, "openai-chat")
+    protocol = {**PROTOCOLS, "ollama": "ollama"}.get(provider, "openai-chat")
     found = inspect(body, protocol=protocol, provider=provider)
     assert [f.pointer for f in found if f.rule == "content.shape" and f.severity == "error"] == []
 

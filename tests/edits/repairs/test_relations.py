@@ -9,11 +9,6 @@ from workbench.edits import repairs
 
 CHAT, RESPONSES = "https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1/responses"
 GO = {"role": "user", "content": "go"}
-LONG = {
-    "type": "function",
-    "function": {"name": "find", "description": "x" * 1100, "parameters": {"type": "object", "properties": {}}},
-}
-
 ROWS = [
     ("a value that is accepted instead", RESPONSES,
      {"model": "gpt-5", "input": [GO, {"role": "assistant", "content": [{"type": "input_text", "text": "a"}]}, GO]},
@@ -23,8 +18,8 @@ ROWS = [
     ("two that exclude each other", CHAT,
      {"model": "gpt-4.1", "max_tokens": 9, "max_completion_tokens": 9, "messages": [GO]},
      "params.conflict", "remove max_tokens"),
-    ("a text that is too long", CHAT, {"model": "o3-mini", "tools": [LONG], "messages": [GO]},
-     "schema.description", "shorten tools[0].function.description to 1,024 characters"),
+    ("a text that is too long", CHAT, {"model": "gpt-4.1", "prompt_cache_key": "x" * 70, "messages": [GO]},
+     "params.unsupported", "shorten prompt_cache_key to 64 characters"),
 ]  # fmt: skip
 
 
