@@ -91,6 +91,7 @@ ORDINALS = (
     "sixty-fifth",
     "sixty-sixth",
     "sixty-seventh",
+    "sixty-eighth",
 )
 
 

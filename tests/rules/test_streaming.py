@@ -46,6 +46,11 @@ CHAT = [
     ("call, length", sse(MADE, chunk(reason="length")), []),
     ("usage", sse(SAID, chunk(reason="stop"), USAGE), [("stream.empty-choices", "warning", (2,))]),
     (
+        "usage without the field",
+        sse(SAID, chunk(reason="stop"), {"id": "x", "usage": {"total_tokens": 3}}),
+        [("stream.empty-choices", "warning", (2,))],
+    ),
+    (
         "damaged text",
         sse(SAID, chunk({"content": "\ufffd\ufffd"}), chunk(reason="stop")),
         [("stream.encoding", "error", (1,))],

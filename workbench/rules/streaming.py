@@ -93,7 +93,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
             final_rule = weaker(rule) if _is_mild(case, anomaly) else rule
             if anomaly.slug.endswith(UNUSUAL):
                 final_rule = weaker(rule, Severity.INFO)
-            if rule is EMPTY_CHOICES and case.request is None:
+            if anomaly.slug == EMPTY_CHOICES.slug and case.request is None:
                 final_rule = weaker(rule, Severity.INFO)  # it may have been asked for
             message, seen, kind = anomaly.message, "", ""
             if rule is ERROR_EVENT and answer.error:

@@ -351,8 +351,13 @@ class ChatStreamDecoder:
         elif choices is None and not any(key in chunk for key in _CHUNK_KEYS):
             self._note("stream.framing", "a block contains an object that is not a chunk", "", event.number)
         else:
-            unusual = UNUSUAL if _FILTER_RESULTS in chunk else ""
-            self._note(f"stream.empty-choices{unusual}", "a chunk without choices", "/choices", event.number)
+            self._note_no_choices(chunk, event.number)
+
+    def _note_no_choices(self, chunk: Mapping[str, JsonValue], number: int) -> None:
+        degree, what = (UNUSUAL if _FILTER_RESULTS in chunk else ""), "a chunk without choices"
+        if "choices" not in chunk and "usage" in chunk and not degree:
+            degree, what = MILD, "a chunk without 'choices': strict clients require the field, even as an empty list"
+        self._note(f"stream.empty-choices{degree}", what, "/choices", number)
 
     def _feed_choice(self, value: JsonValue, position: int, number: int) -> None:
         if type(value) is not dict:
