@@ -321,6 +321,9 @@ def test_an_answer_in_a_schema_is_one():
 DOUBTED = {"perplexity": "tools.unsupported"}
 """Contract → what it doubts in a request with tools: Chat Completions of Perplexity take none."""
 
+NOT_TAKEN_BACK = {("cloudflare", "openai-chat"): "content.shape"}
+"""Contract and protocol → why its own answers are refused: Cloudflare says null beside calls, and refuses null."""
+
 LOOPS = [
     (name, protocol)
     for name in contracts.names()
@@ -343,6 +346,9 @@ def test_what_a_provider_said_may_be_sent_back(name, protocol):
         body, path = dumps(adapter.write_request(request)), adapter.path(request)
         reply = simulator.send("POST", path, (JSON,), body)
         doubted = reply.served.finding.rule if reply.served.finding else ""
+        if number and (name, protocol) in NOT_TAKEN_BACK:
+            assert (reply.status, doubted) == (400, NOT_TAKEN_BACK[name, protocol])
+            return
         assert (reply.status, doubted) == (200, DOUBTED.get(name, "")), reply.served.line()
         assert reply.served.verdict is (Verdict.SUSPICIOUS if doubted else Verdict.ACCEPTS)
         http = HttpRequest("POST", path, Headers((JSON,)), Body(body))
