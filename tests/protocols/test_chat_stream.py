@@ -464,9 +464,27 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
     ),
     (
         "whole messages",
-        [{"choices": [{"message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}]}],
+        [{"choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}]}],
         True,
         [("content.shape", "/choices/0/message", (0,))],
+    ),
+    (
+        "no delta",
+        [chunk({"content": "a"}), {"choices": [{"index": 0, "finish_reason": "stop"}]}],
+        True,
+        [("content.shape", "/choices/0/message", (1,))],
+    ),
+    (
+        "choices that are null",
+        [{"object": "chat.completion.chunk", "choices": None}, chunk({"content": "a"}), STOP],
+        True,
+        [("content.shape", "/choices", (0,))],
+    ),
+    (
+        "a choice without an index",
+        [{"choices": [{"delta": {"content": "a"}}]}, STOP],
+        True,
+        [("stream.index.mild", "/choices/0", (0,))],
     ),
     (
         "a choice is no object",
@@ -555,7 +573,7 @@ def test_an_error_event_by_name() -> None:
 
 
 def test_bytes_that_are_no_text_are_an_encoding_fault() -> None:
-    result = feed(b'data: {"choices": [{"delta": {"content": "caf\xc3"}}]}\n\n' + stream([STOP]))
+    result = feed(b'data: {"choices": [{"index": 0, "delta": {"content": "caf\xc3"}}]}\n\n' + stream([STOP]))
     assert [a.slug for a in result.anomalies] == ["stream.encoding"]
     assert result.messages[0].parts == (Text("caf\udcc3"),)
 

@@ -110,7 +110,9 @@ def test_calls_of_an_anthropic_answer(anthropic, response, expected):
 def stream(*deltas, reason="tool_use"):
     """An Anthropic stream with one call whose arguments come in pieces."""
     call = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
-    start = {"type": "message_start", "message": {"type": "message", "role": "assistant", "model": "m", "content": []}}
+    counts = {"input_tokens": 9, "output_tokens": 1}
+    message = {"type": "message", "role": "assistant", "model": "m", "content": [], "usage": counts}
+    start = {"type": "message_start", "message": message}
     events = [
         start,
         {"type": "content_block_start", "index": 0, "content_block": call},

@@ -243,7 +243,83 @@ def streamed(reason):
     return "".join(f"data: {json.dumps(chunk | {'choices': [choice]})}\n\n" for choice in choices) + "data: [DONE]\n\n"
 
 
+def altered(value, pointer, new=None, *, is_left_out=False):
+    """A copy with another value at a pointer, or without it."""
+    value = copy.deepcopy(value)
+    *steps, last = [int(step) if step.isdecimal() else step for step in pointer.split("/")[1:]]
+    holder = value
+    for step in steps:
+        holder = holder[step]
+    if is_left_out:
+        del holder[last]
+    else:
+        holder[last] = new
+    return value
+
+
+def begun(message=MESSAGE, block=None, counts=MESSAGE["usage"]):
+    """The stream of a message with one call, or another block that a text is added to."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}} if block is None else block
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn" if block else "tool_use"}, "usage": counts}
+    events = (
+        {"type": "message_start", "message": message | {"content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        *(
+            [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}}]
+            if block
+            else []
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {key: value for key, value in end.items() if value is not None},
+        {"type": "message_stop"},
+    )
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+CALLING = altered(ANSWER, "/choices/0/finish_reason", "tool_calls")
+CALLING["choices"][0]["message"]["tool_calls"] = [
+    {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+]
+ITEM = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": []}
+ITEM["content"].append({"type": "output_text", "text": "hi", "annotations": []})
+RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "model": "m",
+    "status": "completed",
+    "output": [ITEM],
+}
+RESPONSE |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+GENERATED = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}]}
+WITHOUT_END = {
+    "vllm": (ANSWER, "/choices/0/finish_reason"),
+    "anthropic": (MESSAGE, "/stop_reason"),
+    "sglang": (RESPONSE, "/status"),
+    "gemini": (GENERATED, "/candidates/0/finishReason"),
+}
 ANSWERS = {
+    **{f"{p} without an end": (p, altered(*at, is_left_out=True), [at[1]]) for p, at in WITHOUT_END.items()},
+    **{f"{p} with an empty end": (p, altered(*at), [at[1]]) for p, at in WITHOUT_END.items()},
+    **{f"{p} with an end": (p, at[0], []) for p, at in WITHOUT_END.items()},
+    "a time that is text": ("vllm", altered(ANSWER, "/created", "1"), ["/created"]),
+    "a time that is text, of a stream": (
+        "vllm",
+        streamed("stop").replace('"created": 1', '"created": "1"'),
+        ["/created"],
+    ),
+    "a count that is text": ("openai", altered(MESSAGE, "/usage/input_tokens", "1"), ["/usage/input_tokens"]),
+    "a call without a type": (
+        "deepinfra",
+        altered(CALLING, "/choices/0/message/tool_calls/0/type", is_left_out=True),
+        ["/choices/0/message/tool_calls/0"],
+    ),
+    "a kind of block that is unknown": ("vllm", altered(MESSAGE, "/content/0/type", "prose"), ["/content/0/type"]),
+    "a newer kind of block of the vendor's": ("anthropic", altered(MESSAGE, "/content/0/type", "prose"), []),
+    "a message that begins with its counts": ("vllm", begun(), []),
+    "a message that begins without counts": ("vllm", begun({k: v for k, v in MESSAGE.items() if k != "usage"}), [""]),
+    "an end without counts": ("vllm", begun(counts=None), [""]),
+    "a text that begins without its text": ("vllm", begun(block={"type": "text"}), ["/content/0"]),
     "a tier of another server": ("openrouter", ANSWER | {"service_tier": "standard"}, ["/service_tier"]),
     "a tier of the server's own": ("groq", ANSWER | {"service_tier": "on_demand"}, []),
     "a tier newer than the types": ("openai", ANSWER | {"service_tier": "standard"}, []),

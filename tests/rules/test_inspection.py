@@ -228,7 +228,9 @@ STREAM = Headers((("content-type", "text/event-stream"),))
 
 def streamed(*blocks):
     """An answer as a stream: the bytes."""
-    events = [{"type": "message_start", "message": {**said(), "id": "msg_1", "content": [], "stop_reason": None}}]
+    counts = {"input_tokens": 9, "output_tokens": 1}
+    message = {**said(), "id": "msg_1", "content": [], "stop_reason": None, "usage": counts}
+    events = [{"type": "message_start", "message": message}]
     for n, block in enumerate(blocks):
         start = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
         delta = {"type": "text_delta", "text": block["text"]} if block["type"] == "text" else {
@@ -239,7 +241,7 @@ def streamed(*blocks):
             {"type": "content_block_stop", "index": n},
         )
     reason = "tool_use" if any(b["type"] == "tool_use" for b in blocks) else "end_turn"
-    events += ({"type": "message_delta", "delta": {"stop_reason": reason}}, {"type": "message_stop"})
+    events += ({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": counts}, {"type": "message_stop"})
     return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
 
 

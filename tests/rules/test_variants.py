@@ -91,6 +91,7 @@ USAGE = {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": {
 def events(*blocks, reason="tool_use"):
     """The stream of an Anthropic answer."""
     message = {"type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
+    message["usage"] = {"input_tokens": 9, "output_tokens": 1}
     yield {"type": "message_start", "message": message}
     for n, block in enumerate(blocks):
         empty = {"text": "", "thinking": "", "signature": "", "input": {}}

@@ -238,6 +238,22 @@ class TokenCounts(NamedTuple):
     limits: tuple[str, ...] = ("/max_tokens",)
 
 
+class PartInEvent(NamedTuple):
+    """How an event of a stream begins a block or item of the response.
+
+    Attributes:
+        marker: bytes of the type of the event.
+        member: key of the event that has the block or item.
+        key: key of a whole response that lists them.
+        place: key of the event that has the number in this list.
+    """
+
+    marker: bytes
+    member: str
+    key: str
+    place: str
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """Facts that rules, repairs, conversion and probes need.
@@ -268,6 +284,10 @@ class Traits:
         carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in
             any other object it is misplaced, as are the fields of other protocols.
         token_counts: where the token counts of a response are.
+        whole_in_event: place in an event of a stream of an object with the keys of a whole response, of which some are
+            complete; None if there is none.
+        part_in_event: how an event begins a block or item of a response; None if no event does.
+        end_pointer: place in a whole response of the reason why it ended; empty if whole responses may lack it.
         answer_form_differs: a request has a different form for messages of the model than a response.
         end_repeats_calls: the event that ends a stream contains the whole response, and SDKs read the calls from it.
     """
@@ -284,6 +304,9 @@ class Traits:
     common_carriers: tuple[Carrier, ...] = ()
     usage_request: Mapping[str, JsonValue] = NOTHING
     token_counts: TokenCounts = TokenCounts()
+    end_pointer: str = ""
+    whole_in_event: str | None = None
+    part_in_event: PartInEvent | None = None
     reasoning_request: Mapping[str, JsonValue] = NOTHING
     thinking_request: str | None = None
     call_format: str = ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench import regex
+from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity, dotted_path
-from workbench.ir import JsonValue
+from workbench.ir import JsonValue, ModelResponse
 from workbench.protocols import REQUEST
 from workbench.protocols.common import repeated_settings
 from workbench.rules._shared.acceptance import host_of
@@ -46,12 +46,25 @@ def _check_repeated(case: RuleContext) -> Iterator[Finding]:
     answer = case.response
     if answer is None or answer.error is not None:
         return
+    yield from _missing_counts(case, answer)
     table = repeated_settings(case.decoded.protocol or "")
     for lost in table.losses(fields(case.decoded), answer.params) if table.is_of_answer else ():
         if table.is_repeated_by(host_of(case.decoded), lost.place):
             path = dotted_path(lost.place)
             text = f"{path} has no effect: the response reports {quote(show_value(lost.current))}"
             yield case.finding(IGNORED, REQUEST, base(case.decoded) + lost.place, text)
+
+
+def _missing_counts(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """The client asked for the token counts of a stream that has none."""
+    request, known = case.request, protocols.traits(case.decoded.protocol)
+    if request is None or not known.usage_request or not answer.is_stream or not answer.is_complete or answer.usage:
+        return
+    if known.counts_stream(request.params):
+        name, wanted = next(iter(known.usage_request.items()))
+        at = f"/{name}/{next(iter(wanted))}" if isinstance(wanted, dict) else f"/{name}"
+        text = f"{dotted_path(at)} has no effect: no event of the stream has token counts"
+        yield case.finding(IGNORED, REQUEST, base(case.decoded) + at, text)
 
 
 @reads_fields

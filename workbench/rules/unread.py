@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
-from workbench.ir import HISTORIES
+from workbench.ir import HISTORIES, MILD
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
 from workbench.rules._shared.context import Rule, RuleContext
@@ -66,8 +66,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 yield from _foreign_history(case)
     if case.response:
         for anomaly in case.response.anomalies:
-            if anomaly.slug == RESHAPED.slug:
-                yield case.finding(RESHAPED, RESPONSE, anomaly.pointer, anomaly.message, events=anomaly.events)
+            if anomaly.slug.removesuffix(MILD) == RESHAPED.slug:
+                rule = weaker(RESHAPED) if anomaly.slug.endswith(MILD) else RESHAPED
+                yield case.finding(rule, RESPONSE, anomaly.pointer, anomaly.message, events=anomaly.events)
         yield from _check_content_type(case)
     if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
         yield from _ending(case)

@@ -10,6 +10,7 @@ from workbench.protocols.declaration import (
     BaseVariable,
     ErrorStyle,
     ImportHints,
+    PartInEvent,
     RawSdk,
     RequestClues,
     Serving,
@@ -98,6 +99,9 @@ TOKEN_COUNTS = TokenCounts(
 
 TRAITS = Traits(
     token_counts=TOKEN_COUNTS,
+    whole_in_event="/message",
+    part_in_event=PartInEvent(b"content_block_start", "content_block", "content", "index"),
+    end_pointer="/stop_reason",
     places=PLACES,
     carriers=CARRIERS,
     previous_pointer="/thread/previous_message_id",

@@ -54,6 +54,7 @@ TOKEN_COUNTS = TokenCounts(
 TRAITS = Traits(
     ends_with_calls=True,
     token_counts=TOKEN_COUNTS,
+    end_pointer="/stopReason",
     places=PLACES,
     carriers=CARRIERS,
     caches_marked_only=True,

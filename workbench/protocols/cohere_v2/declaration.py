@@ -71,4 +71,4 @@ CARRIERS = {
 
 TOKEN_COUNTS = TokenCounts(prompt="/tokens/input_tokens", output="/tokens/output_tokens", cached=("/cached_tokens",))
 
-TRAITS = Traits(token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS)
+TRAITS = Traits(token_counts=TOKEN_COUNTS, end_pointer="/finish_reason", places=PLACES, carriers=CARRIERS)

@@ -87,6 +87,8 @@ TOKEN_COUNTS = TokenCounts(
 
 TRAITS = Traits(
     token_counts=TOKEN_COUNTS,
+    whole_in_event="",
+    end_pointer="/candidates/0/finishReason",
     places=PLACES,
     carriers=CARRIERS,
     output_schemas=("/generationConfig/responseSchema", "/generationConfig/responseJsonSchema"),

@@ -90,5 +90,11 @@ TOKEN_COUNTS = TokenCounts(
 )
 
 TRAITS = Traits(
-    token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS, may_be_empty=True, output_schemas=("/format",)
+    token_counts=TOKEN_COUNTS,
+    whole_in_event="",
+    end_pointer="/done",
+    places=PLACES,
+    carriers=CARRIERS,
+    may_be_empty=True,
+    output_schemas=("/format",),
 )

@@ -103,6 +103,8 @@ TOKEN_COUNTS = TokenCounts(
 
 TRAITS = Traits(
     token_counts=TOKEN_COUNTS,
+    whole_in_event="",
+    end_pointer="/choices/0/finish_reason",
     places=PLACES,
     carriers=CARRIERS,
     has_one_switch=False,

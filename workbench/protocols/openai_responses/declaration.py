@@ -9,6 +9,7 @@ from workbench.protocols.declaration import (
     STORED,
     BaseVariable,
     ImportHints,
+    PartInEvent,
     RawSdk,
     RequestClues,
     Serving,
@@ -92,6 +93,9 @@ TOKEN_COUNTS = TokenCounts(
 
 TRAITS = Traits(
     token_counts=TOKEN_COUNTS,
+    whole_in_event="/response",
+    part_in_event=PartInEvent(b"response.output_item.added", "item", "output", "output_index"),
+    end_pointer="/status",
     warm_up=("generate", False),  # OpenAI, "WebSocket mode"
     places=PLACES,
     carriers=CARRIERS,

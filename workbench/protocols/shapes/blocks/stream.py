@@ -21,6 +21,7 @@ from workbench.protocols.shapes.blocks.stream_parts import CALLS, DELTAS, Stream
 from workbench.wire import SseEvent, loads, type_words
 
 _DELTA = "content_block_delta"
+_WITHOUT_USAGE = "a message_delta without 'usage'"
 _UNNAMED = "events have no name; this protocol requires one"
 
 
@@ -230,7 +231,11 @@ class BlockStreamDecoder:
 
     def _message_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         delta = self._object(number, value, "delta")
-        if delta.get("stop_reason") is not None:
+        reason = delta.get("stop_reason")
+        if reason is not None:
+            if not isinstance(reason, str) or not reason:
+                what = f"is {type_words(reason)}, not a string" if not isinstance(reason, str) else "is empty"
+                self._fault("content.shape", f"the stop reason {what}", number)
             if self._finish and self._ended is None:
                 message = "a second message_delta with a stop reason: clients may end the message at the first"
                 self._fault(f"stream.block-order{MILD}", message, number)
@@ -238,7 +243,10 @@ class BlockStreamDecoder:
         old_usage = self._body.get("usage")
         counts = value.get("usage")
         usage = dict(old_usage) if isinstance(old_usage, dict) else {}
-        if isinstance(counts, dict):  # totals so far: what is left out keeps its value
+        if not isinstance(counts, dict):  # both official SDKs read usage.output_tokens of every message_delta
+            what = f"a message_delta whose 'usage' is {type_words(counts)}" if "usage" in value else _WITHOUT_USAGE
+            self._fault(f"answer.reshaped{MILD}", f"{what}: clients read its output_tokens unasked", number)
+        else:  # totals so far: what is left out keeps its value
             usage.update({k: v for k, v in counts.items() if v is not None})
         self._body.update({k: v for k, v in value.items() if k not in ("type", "delta")})
         self._body.update({k: v for k, v in delta.items() if v is not None or k not in self._body})

@@ -209,6 +209,7 @@ def _unique(events: Iterable[int]) -> tuple[int, ...]:
 _NOWHERE: tuple[Node, tuple[int, ...]] = ({}, ())
 
 
+_UNNUMBERED = "a choice has no index: clients that tell choices apart by it raise an error"
 _END_OF_STREAM = b"[DONE]"
 _METRICS = "amazon-bedrock-invocationMetrics"
 _CHUNK_KEYS = ("id", "object", "usage", "model")
@@ -346,7 +347,7 @@ class ChatStreamDecoder:
             return
         if error:
             self._fail(error, event.number)
-        elif choices is not None and choices != []:
+        elif choices != [] and "choices" in chunk:
             self._note("content.shape", f"'choices' is {type_words(choices)}, not a list", "/choices", event.number)
         elif choices is None and not any(key in chunk for key in _CHUNK_KEYS):
             self._note("stream.framing", "a block contains an object that is not a chunk", "", event.number)
@@ -365,6 +366,7 @@ class ChatStreamDecoder:
             return
         index = value.get("index")
         if type(index) is not int:
+            self._note(f"stream.index{MILD}", _UNNUMBERED, f"/choices/{position}", number)
             index = position
         choice = self._choices.get(index)
         if choice is None:
@@ -384,8 +386,9 @@ class ChatStreamDecoder:
         elif type(value.get("message")) is dict:
             self._note("content.shape", "a chunk with 'message' instead of 'delta'", choice.pointer, number)
             choice.feed(value["message"], number, f"/choices/{position}/message")
-        elif delta is not None:
-            self._note("content.shape", f"a delta is {type_words(delta)}, not an object", choice.pointer, number)
+        else:
+            what = f"a delta is {type_words(delta)}, not an object" if "delta" in value else "a choice has no delta"
+            self._note("content.shape", f"{what}: clients raise an error when they read it", choice.pointer, number)
         if reason is not None:
             choice.calls.leave()
         if not value.keys() <= _CHOICE_KEYS:

@@ -4,8 +4,7 @@ The rule, from recordings of a dozen servers: a delta belongs to the call of its
 its id; without that, to the last call. A known id or name is never replaced by ``""`` or by a later one. If index, id
 and name disagree, open calls decide: while the arguments of a call are unfinished, a delta at its index continues it
 under any id or piece of a name (relays change ids in mid-call), and so does one with its id at another index. Every
-such guess is noted. Arguments are appended when they are text; an object is kept as it
-is.
+such guess is noted. Arguments are appended when they are text; an object is kept as it is.
 """
 
 from __future__ import annotations
@@ -310,6 +309,9 @@ class Calls:
         elif arguments is not None and call.object is None:
             call.object = arguments
             call.whole.add("", event, f"{base}/{call.key}/{call.argument_key}")
+        if arguments and call.object is not None and call.text:
+            message = f"the arguments of a call are text in some deltas and {type_words(call.object)} in another"
+            self._note("content.shape", message, f"{call.at}/{call.key}/{call.argument_key}", event)
         call.events.append(event)
         if not delta.keys() <= _KNOWN:
             call.extra.update((k, v) for k, v in delta.items() if k not in _KNOWN and v is not None)
