@@ -51,6 +51,14 @@ from workbench.fronts import late, lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
+    from workbench.contracts.answer_forms import (
+        FORM_WORDS,
+        AnswerForm,
+        AnswerPiece,
+        ClientEffect,
+        FailingClient,
+        known_answer_forms,
+    )
     from workbench.contracts.coverage import (
         MEANINGS,
         UNKNOWN,
@@ -85,6 +93,7 @@ else:
 __all__ = [
     "BESIDE",
     "COMMON_SOURCE",
+    "FORM_WORDS",
     "GENERIC",
     "LONGEST",
     "MEANINGS",
@@ -92,9 +101,12 @@ __all__ = [
     "TELLING",
     "UNKNOWN",
     "UNREAD",
+    "AnswerForm",
+    "AnswerPiece",
     "Basis",
     "Breaks",
     "Choice",
+    "ClientEffect",
     "Clues",
     "Condition",
     "Consequence",
@@ -105,6 +117,7 @@ __all__ = [
     "ErrorPlace",
     "Evidence",
     "Fact",
+    "FailingClient",
     "FaultId",
     "FaultOrigin",
     "Finding",
@@ -157,6 +170,7 @@ __all__ = [
     "judge",
     "key_owner",
     "key_variable",
+    "known_answer_forms",
     "known_values",
     "lines",
     "loading",

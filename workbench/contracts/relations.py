@@ -177,7 +177,7 @@ _WHEN = ("role", "thinking", "stream", "url", "transport", "beta", "without-beta
 def read_relation(node: Node, source: str, date: str) -> Relation:
     """A relation of a contract file. Raises ProfileError."""
     node.only(*KEYS)
-    place, test = _place(node.get("at")), _test(node)
+    place, test = read_test_at(node)
     when = _when(node.get("when"))
     then = _word(node.get("then"), Consequence, Consequence.REFUSED)
     value = node.value if isinstance(node.value, Mapping) else {}
@@ -200,6 +200,11 @@ def read_relation(node: Node, source: str, date: str) -> Relation:
         broken={key: each.value for key, each in node.get("broken").members()},
         healthy={key: each.value for key, each in node.get("healthy").members()},
     )
+
+
+def read_test_at(node: Node) -> tuple[Place, Test]:
+    """Place and test of a line; its other members are left to the caller. Raises ProfileError."""
+    return _place(node.get("at")), _test(node)
 
 
 def check_of(relation: Relation, node: Node) -> EnforcedCheck | None:

@@ -15,6 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, Traits
+from workbench.rules._shared.client_forms import check_forms
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import CONNECTION, Framing, Origin, loads
@@ -76,13 +77,16 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     """
     known, of_clients = list(found), list(_of_clients(case))
     cause = _cause_in_stream(known, of_clients) if of_clients else None
+    answer = case.response
+    of_forms = check_forms(case, answer) if answer and not answer.error and not case.decoded.exchange.is_left else ()
     if cause is None:
-        yield from (*known, *of_clients)
+        yield from (*known, *of_clients, *of_forms)
         return
     worst = min((cause, *of_clients), key=lambda finding: finding.severity.rank).severity
     words = (cause.evidence, *(finding.evidence or finding.message for finding in of_clients))
     final = replace(cause, severity=worst, evidence="; ".join(filter(None, words)))
     yield from (final if finding is cause else finding for finding in known)
+    yield from of_forms
 
 
 def _cause_in_stream(known: Iterable[Finding], of_clients: Iterable[Finding]) -> Finding | None:

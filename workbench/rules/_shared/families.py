@@ -61,7 +61,7 @@ _NEEDS: Mapping[str, Sequence[_Trait]] = {
     "arguments": (_uses_tools,),
     "calls": (_is_answered,),
     "calls_choice": (_is_answered,),
-    "clients": (_is_streamed,),
+    "clients": (_is_answered,),
     "closure_alone": (_has_earlier, _uses_tools),
     "closure_ids": (_uses_tools,),
     "closure_items": (_is_itemized, _uses_tools),

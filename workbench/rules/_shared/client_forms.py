@@ -1,0 +1,181 @@
+"""Forms of answers that single clients fail on, as published: a remark, for other clients read them.
+
+The events that begin a stream, a call or a text, the second of each, and those at the end are looked at: what a server
+writes there it writes everywhere. Answers of one make have one form, which is judged once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+from workbench.contracts import (
+    FORM_WORDS,
+    AnswerForm,
+    AnswerPiece,
+    ClientEffect,
+    FailingClient,
+    Finding,
+    Severity,
+    known_answer_forms,
+)
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ModelResponse, Text, ToolCallIR
+from workbench.lazy_dataclass import replace
+from workbench.named_tuple import NamedTuple
+from workbench.protocols import RESPONSE
+from workbench.rules._shared.context import Rule, RuleContext
+from workbench.rules._shared.families import get_rule
+from workbench.rules._shared.wording import quote, weaker
+from workbench.wire import Framing, loads
+
+_MOST_CALLS = 2
+"""Calls of an answer whose events are looked at."""
+LARGEST_BODY = 200_000
+"""Limit in bytes of a whole body that is looked at."""
+_RULES: Mapping[ClientEffect, str] = {
+    ClientEffect.RAISES: "stream.client-raises",
+    ClientEffect.MISSES: "stream.client-misses",
+}
+_FRAMING = "stream.framing"
+"""Rule of forms of lines."""
+
+
+class _Place(NamedTuple):
+    """Where a form was found: the number of an event, -1 for a body, and the pointer in its JSON."""
+
+    event: int
+    pointer: str
+
+
+def check_forms(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """A finding for each known form and each way to fail on it."""
+    forms = known_answer_forms(case.decoded.protocol or "")
+    if case.decoded.framing is None:
+        forms = forms if any(AnswerPiece.BODY in form.pieces for form in forms) else ()
+    found: dict[int, list[_Place]] = {}
+    for number, form in enumerate(forms) if case.decoded.framing is Framing.SSE and case.decoded.events else ():
+        first = case.decoded.events[0]
+        if form.is_in(case.decoded.response_text[first.start : first.end]):
+            found[number] = [_Place(first.number, "")]
+    for event, pieces, value in _pieces(case, answer) if forms else ():
+        for number, pointer in _known_forms(case.decoded.protocol or "", pieces, _Hashed(value)):
+            found.setdefault(number, []).append(_Place(event, pointer))
+    for number, places in sorted(found.items()):
+        yield from _findings(case, forms[number], places)
+
+
+def _findings(case: RuleContext, form: AnswerForm, places: Iterable[_Place]) -> Iterator[Finding]:
+    events = sorted({place.event for place in places if place.event >= 0})
+    pointer = "" if events else next(place.pointer for place in places)
+    for then in ClientEffect:
+        clients = [client for client in form.clients if client.then is then]
+        if clients:
+            names = ", ".join(client.name for client in clients)
+            words = "; ".join(f"{client.name}: {quote(client.words)}" for client in clients if client.words)
+            text = f"{form.words}: others read it, but {names} {_VERBS[then][len(clients) > 1]}"
+            yield replace(
+                case.finding(
+                    _rule(case, _FRAMING if form.line else _RULES[then], clients),
+                    RESPONSE,
+                    pointer,
+                    text,
+                    events=events,
+                    evidence=words,
+                ),
+                source="; ".join(f"{client.source} ({client.date})" for client in clients),
+            )
+
+
+_VERBS: Mapping[ClientEffect, tuple[str, str]] = {
+    ClientEffect.RAISES: ("raises an error", "raise an error"),
+    ClientEffect.MISSES: ("misses a part of the response", "miss a part of the response"),
+}
+
+
+def _rule(case: RuleContext, slug: str, clients: Iterable[FailingClient]) -> Rule:
+    """A remark; a warning if one of the clients sent the request."""
+    http = case.decoded.exchange.request
+    agent = (http.headers.get("user-agent") or "") if http else ""
+    is_sender = any(client.agent and agent.startswith(client.agent) for client in clients)
+    rule = get_rule(slug)
+    return rule if is_sender else weaker(rule, Severity.INFO)
+
+
+_ReadPiece: TypeAlias = tuple[int, frozenset[AnswerPiece], JsonValue]
+"""Number of an event, or -1 for a whole body; what it is; its JSON."""
+
+
+def _pieces(case: RuleContext, answer: ModelResponse) -> Iterator[_ReadPiece]:
+    decoded = case.decoded
+    if decoded.framing is None:
+        if len(decoded.response_text) <= LARGEST_BODY:
+            yield from _read(-1, frozenset((AnswerPiece.BODY,)), decoded.response_text)
+        return
+    kinds: dict[int, set[AnswerPiece]] = {}
+    for number, piece in _numbers(answer, len(decoded.events)):
+        kinds.setdefault(number, set()).add(piece)
+    for number, pieces in sorted(kinds.items()):
+        yield from _read(number, frozenset(pieces), decoded.events[number].data or b"")
+
+
+def _numbers(answer: ModelResponse, count: int) -> Iterator[tuple[int, AnswerPiece]]:
+    """Events that are looked at, with what they are."""
+    parts = [part for message in answer.messages for part in message.parts]
+    calls = [part.source.events for part in parts if isinstance(part, ToolCallIR) and part.source.events]
+    texts = [part.source.events for part in parts if isinstance(part, Text) and part.source.events]
+    found = [(number, AnswerPiece.START) for number in range(min(1, count))]
+    for events in calls[:_MOST_CALLS]:
+        found += [
+            (events[0], AnswerPiece.CALL_BEGINS),
+            *((n, AnswerPiece.CALL_GOES_ON) for n in (*events[1:2], *events[2:][-1:])),
+        ]
+    found += [(number, AnswerPiece.TEXT) for events in texts[:1] for number in events[:2]]
+    found += [(number, AnswerPiece.END) for number in range(max(0, count - 3), count)]
+    return (each for each in found if each[0] < count)
+
+
+def _read(
+    number: int, pieces: frozenset[AnswerPiece], data: bytes
+) -> Iterator[tuple[int, frozenset[AnswerPiece], JsonValue]]:
+    try:
+        yield number, pieces, loads(data)
+    except WireError:
+        return
+
+
+class _Hashed:
+    """A value that equals all values of its form: with the same members, types and known words."""
+
+    __slots__ = ("form", "value")
+
+    def __init__(self, value: JsonValue) -> None:
+        self.value, self.form = value, _form_of(value, "")
+
+    def __hash__(self) -> int:
+        return hash(self.form)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and self.form == other.form
+
+
+def _form_of(value: JsonValue, key: str) -> object:
+    if isinstance(value, str):
+        return value if not value or key in FORM_WORDS else str
+    if isinstance(value, dict):
+        return tuple([(name, _form_of(inner, name)) for name, inner in value.items()])
+    if isinstance(value, list):
+        return (list, *[_form_of(inner, "") for inner in value])
+    return value if value is None or isinstance(value, bool) else type(value)
+
+
+@lru_cache(maxsize=512)
+def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: _Hashed) -> tuple[tuple[int, str], ...]:
+    """(number of the form, pointer) of every known form in a piece."""
+    return tuple(
+        (number, pointer)
+        for number, form in enumerate(known_answer_forms(protocol))
+        if not form.pieces.isdisjoint(pieces)
+        for pointer in form.places(value.value)
+    )
