@@ -47,6 +47,27 @@ def test_a_block_that_was_received_stays_before_what_it_came_before(inspect, sen
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
 
 
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_01", "name": "web_search", "input": {"query": "x"}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": SEARCH["id"], "content": []}
+AGAIN = {"type": "thinking", "thinking": "Now list.", "signature": "EqQBCkYIARgCKkD2sigB"}
+LOST = [
+    ("as received", [THINK, SEARCH, FOUND, AGAIN, USE], [], []),
+    ("the blocks between are lost", [THINK, AGAIN, USE], [], SECOND),
+    ("so in an earlier turn", [THINK, AGAIN, USE], [assistant(SAY), GO], [(SECOND[0][0], "warning", SECOND[0][2])]),
+]
+
+
+@pytest.mark.parametrize(("sent", "more", "expected"), [r[1:] for r in LOST], ids=[r[0] for r in LOST])
+def test_a_call_that_was_received_between_two_blocks_stays_there(inspect, sent, more, expected):
+    """oh-my-pi issue 6495: a client that drops the blocks of server tools."""
+    body = {**assistant(*LOST[0][1]), "type": "message", "model": "claude-sonnet-4-6", "stop_reason": "tool_use"}
+    tools = [{"type": "web_search_20250305", "name": "web_search"}, {"name": "ls", "input_schema": {"type": "object"}}]
+    request = {"model": "claude-sonnet-4-6", "max_tokens": 9, "tools": tools, "messages": [GO]}
+    pairs = [(request, body), ({**request, "messages": [GO, assistant(*sent), RESULT, *more]}, None)]
+    found = inspect(pairs, protocol="anthropic-messages", provider="anthropic")
+    assert [(f.rule, f.severity, f.pointer) for f in found if f.rule.startswith("reasoning.")] == expected
+
+
 FUNCTION = {"name": "ls", "arguments": "{}"}
 FIELD = {"reasoning_content": "I list the folder."}
 MISPLACED = [

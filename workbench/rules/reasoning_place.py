@@ -33,10 +33,12 @@ from workbench.rules._shared.reasoning import (
     block_type,
     has_reasoning,
     is_rebuilt,
+    last_turn,
     received_words,
     sent_reasoning,
     turn_from,
 )
+from workbench.rules._shared.wording import as_warning, quote
 
 WARNING = Severity.WARNING
 
@@ -124,22 +126,28 @@ class _UnorderedTurns:
 
 
 def _is_unordered(message: Message) -> bool:
-    """Some of its reasoning is not in blocks at its beginning, or it ends with a block."""
+    """Some of its reasoning is not in blocks at its beginning, it ends with a block, or a call may lack between two."""
     is_leading = [isinstance(part, Reasoning) and part.carrier in BLOCKS for part in message.parts]
     lead = next((n for n, is_block in enumerate(is_leading) if not is_block), len(message.parts))
-    return any(n >= lead for n, _ in message.reasoning()) or (lead > 0 and lead == len(message.parts))
+    return any(n >= lead for n, _ in message.reasoning()) or lead > 1 or (lead > 0 and lead == len(message.parts))
 
 
 def _check_moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
-    """A block that came in before a call, or before any text, and is sent behind it."""
+    """A block that is sent behind a call or a text that came after it, or without the call that came before it."""
     pairs = zip(came, _ahead(came), strict=True)
     before = {(p.text, p.signature): ahead for p, ahead in pairs if isinstance(p, Reasoning)}
     parts = [case.part(ref) for ref in turn]
+    sent = {part.id for part in parts if isinstance(part, ToolCallIR)}
     for ref, part, ahead in zip(turn, parts, _ahead(parts), strict=True):
-        if isinstance(part, Reasoning) and ahead - before.get((part.text, part.signature), ahead):
-            yield case.at(
-                ORDER, ref, "the block was received before the part that it now follows", evidence=received_words(entry)
-            )
+        received = before.get((part.text, part.signature), ahead) if isinstance(part, Reasoning) else ahead
+        lost = [call for call in came if isinstance(call, ToolCallIR) and call.id in received - sent]
+        if ahead - received:
+            message = "the block was received before the part that it now follows"
+            yield case.at(ORDER, ref, message, evidence=received_words(entry))
+        elif lost:
+            message = f"the call {quote(lost[0].name)} that was received before this block is no longer in the turn"
+            found = case.at(ORDER, ref, message, when="lost-call", evidence=received_words(entry))
+            yield found if ref in last_turn(case) else as_warning(found)
 
 
 def _ahead(parts: Sequence[Part]) -> Iterator[frozenset[str]]:

@@ -60,7 +60,7 @@ def check_forms(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
         if form.is_in(case.decoded.response_text[first.start : first.end]):
             found[number] = [_Place(first.number, "")]
     for event, pieces, value in _pieces(case, answer) if forms else ():
-        for number, pointer in _known_forms(case.decoded.protocol or "", pieces, _Hashed(value)):
+        for number, pointer in _known_forms(case.decoded.protocol or "", pieces, _ValueOfForm(value)):
             found.setdefault(number, []).append(_Place(event, pointer))
     for number, places in sorted(found.items()):
         yield from _findings(case, forms[number], places)
@@ -145,7 +145,7 @@ def _read(
         return
 
 
-class _Hashed:
+class _ValueOfForm:
     """A value that equals all values of its form: with the same members, types and known words."""
 
     __slots__ = ("form", "value")
@@ -157,7 +157,7 @@ class _Hashed:
         return hash(self.form)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashed) and self.form == other.form
+        return isinstance(other, _ValueOfForm) and self.form == other.form
 
 
 def _form_of(value: JsonValue, key: str) -> object:
@@ -171,7 +171,7 @@ def _form_of(value: JsonValue, key: str) -> object:
 
 
 @lru_cache(maxsize=512)
-def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: _Hashed) -> tuple[tuple[int, str], ...]:
+def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: _ValueOfForm) -> tuple[tuple[int, str], ...]:
     """(number of the form, pointer) of every known form in a piece."""
     return tuple(
         (number, pointer)

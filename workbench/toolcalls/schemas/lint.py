@@ -96,9 +96,11 @@ def _keywords(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) 
 
 def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
     ref = schema.get("$ref")
-    if not isinstance(ref, str) or not dialect.accepts("$ref"):
+    if not isinstance(ref, str):
         return
     target = resolve(root, ref)
+    if target is not None and not dialect.accepts("$ref"):
+        return  # the keyword is the fault; without a target nothing can be written in its place either
     if dialect.ref_conflicts and isinstance(target, dict):
         for keyword in (k for k in schema if k != "$ref" and k in target and target[k] != schema[k]):
             message = f"{keyword} of a schema with $ref differs from {keyword} in its target"
