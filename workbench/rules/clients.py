@@ -78,7 +78,8 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     known, of_clients = list(found), list(_of_clients(case))
     cause = _cause_in_stream(known, of_clients) if of_clients else None
     answer = case.response
-    of_forms = check_forms(case, answer) if answer and not answer.error and not case.decoded.exchange.is_left else ()
+    is_whole = answer is not None and not answer.error and not case.decoded.exchange.is_left
+    of_forms = [form for form in check_forms(case, answer) if not _is_told(form, known)] if answer and is_whole else []
     if cause is None:
         yield from (*known, *of_clients, *of_forms)
         return
@@ -87,6 +88,12 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     final = replace(cause, severity=worst, evidence="; ".join(filter(None, words)))
     yield from (final if finding is cause else finding for finding in known)
     yield from of_forms
+
+
+def _is_told(remark: Finding, known: Iterable[Finding]) -> bool:
+    """A fault of the stream is found at the events of a remark."""
+    faults = (f for f in known if f.rule.startswith("stream.") and f.severity is not Severity.INFO)
+    return any(not set(remark.events).isdisjoint(fault.events) for fault in faults)
 
 
 def _cause_in_stream(known: Iterable[Finding], of_clients: Iterable[Finding]) -> Finding | None:
