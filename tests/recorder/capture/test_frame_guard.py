@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.recorder.capture.test_redaction_guard import ECHOED, KEY, SAID, redactor
@@ -47,6 +47,8 @@ def redacted(frames: Sequence[Frame], cuts: Sequence[int]) -> list[Frame]:
     st.lists(st.integers(0, 400), max_size=24),
     st.sets(st.integers(0, 60)),
 )
+@example("as you asked, here:  user,password\nbob,hunter2hunter2\n", [], set())  # words with a comma before the names
+@example("as you asked, here:  user,password\nbob,hunter2hunter2\n", [9, 30, 37, 44], {0, 2})
 def test_when_messages_leave_changes_nothing_in_them(text: str, marks: list[int], cuts: set[int]) -> None:
     frames = list(frames_of(text, marks))
     whole = redacted(frames, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Final
 
 from workbench import regex
@@ -52,12 +53,28 @@ class Tables:
         if head is None or after > head.end():
             return
         sign = next((sign for sign in _SIGNS if sign in head[0]), b"")
-        columns = list(_columns(head[0].split(sign), sign)) if sign else []
+        cells = self._cells(head, end, sign) if sign else []
+        columns = list(_columns(cells, sign)) if cells else []
         self._read_to = head.end()
         if columns:
-            yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
+            yield from self._values(head.end(), end, len(cells) - 1, sign, columns)
             yield ShapedSecret(start, self._end, REACH)
         insort(self._read, (start, self._read_to))
+
+    def _cells(self, head: re.Match[bytes], end: int, sign: bytes) -> list[bytes]:
+        """Cells of a row of names, without those of words before it: as many as the next row has, if it is there.
+
+        Otherwise the last ones that may be names, so that a table whose first row is still to come is waited for.
+        """
+        cells = head[0].split(sign)
+        rows = (row[0] for row in _ROW.finditer(self._text, head.end(), end) if not _RULE.fullmatch(row[0]))
+        first = next(rows, None)
+        if first is None and not cells[-1].strip():  # of Markdown
+            return cells
+        if first is not None:
+            return cells[-1 - min(first.count(sign), len(cells) - 1) :] if sign in first else cells
+        names = takewhile(lambda cell: _NAME.fullmatch(cell.strip(_AROUND)), reversed(cells))
+        return cells[-1 - sum(1 for _ in names) :]
 
     def _is_read(self, offset: int) -> bool:
         """True in a row that was read, as a row of names or of values."""
