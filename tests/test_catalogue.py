@@ -92,6 +92,7 @@ ORDINALS = (
     "sixty-sixth",
     "sixty-seventh",
     "sixty-eighth",
+    "sixty-ninth",
 )
 
 

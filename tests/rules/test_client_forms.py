@@ -14,7 +14,7 @@ from workbench.contracts.answer_forms import AnswerForm, AnswerPiece, known_answ
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
 
 FORMS = [(name, form) for name in protocols.protocols() for form in known_answer_forms(name)]
@@ -27,10 +27,13 @@ LATE = FIRST + BEGUN + b'{"name":"f"}}]}}]}\n\n' + PIECE + END
 RAISES = {"name": "c", "then": "raises"}
 
 
-def found(body: bytes, agent: str = "") -> list[tuple[str, str, tuple[int, ...], str]]:
+def found(
+    body: bytes, agent: str = "", provider: str = "openai", origin: Origin = Origin.RECORDED
+) -> list[tuple[str, str, tuple[int, ...], str]]:
     request = HttpRequest(url="", headers=Headers((("user-agent", agent),)), body=Body(b""))
     answer = HttpResponse(200, Headers((("content-type", "text/event-stream"),)), Body(body))
-    run = Inspector(MemorySession("a", (Exchange("1", request, answer),)), protocol="openai-chat").run()
+    session = MemorySession("a", (Exchange("1", request, answer, origin=origin),))
+    run = Inspector(session, protocol="openai-chat", provider=provider).run()
     return [(f.rule, f.severity.value, f.events, f.message) for f in run.findings if f.rule.startswith("stream.")]
 
 
@@ -39,6 +42,38 @@ def test_a_first_piece_without_arguments_names_who_fails_on_it() -> None:
     ((rule, severity, events, message),) = found(LATE)
     assert (rule, severity, events) == ("stream.client-raises", "info", (1,))
     assert "first piece of a call without arguments" in message and "Open WebUI" in message
+
+
+def test_forms_at_one_place_are_one_remark() -> None:
+    bare = FIRST.replace(b'"id":"c1",', b"").replace(b'"created":1,', b"")
+    assert len(bare) < len(FIRST) - 20
+    ((rule, severity, events, message),) = found(WHOLE.replace(FIRST, bare))
+    assert (rule, severity, events) == ("stream.client-raises", "info", (0,))
+    assert "an answer without id (" in message and "an answer without created (" in message
+
+
+def test_a_client_of_one_provider_is_named_there_alone() -> None:
+    assert found(WHOLE, provider="groq") == []
+    ((rule, severity, events, message),) = found(WHOLE, provider="mistral")
+    assert (rule, severity, events) == ("stream.client-raises", "info", (2,))
+    assert "@ai-sdk/mistral" in message
+
+
+def test_what_is_rebuilt_from_a_transcript_has_no_form() -> None:
+    assert found(LATE) and found(LATE, origin=Origin.RECONSTRUCTED) == []
+
+
+def test_conditions_are_on_the_same_event() -> None:
+    (form,) = [
+        form for form in known_answer_forms("anthropic-messages") if form.words == "a message_delta without usage"
+    ]
+    assert list(form.places({"type": "message_delta", "delta": {}})) == ["/usage"]
+    assert not list(form.places({"type": "message_stop"}))
+
+
+@pytest.mark.parametrize("body", [b": keep-alive\n\n" + WHOLE, WHOLE.replace(b"\n", b"\r\n")])
+def test_comments_and_carriage_returns_are_a_matter_of_framing(body: bytes) -> None:
+    assert {row[:2] for row in found(body)} == {("stream.framing", "info")}
 
 
 def test_lines_without_a_space_are_a_matter_of_framing() -> None:
@@ -71,6 +106,8 @@ def test_what_the_maker_sends_has_none(wire: Wire) -> None:
     [
         ({"at": "/a", "above": 3}, "unknown key"),
         ({"at": "/a", "is": "x", "form": "f"}, "texts are compared only at"),
+        ({"at": "/a", "longer": 3, "form": "f"}, "whether a value is empty"),
+        ({"at": "/a", "absent": True, "when": {"/b": "x"}, "form": "f"}, "texts are compared only at"),
         ({"at": "/a", "absent": True, "form": "f"}, "no client"),
         ({"at": "/a", "absent": True, "form": "f", "pieces": ["middle"], "clients": [RAISES]}, "is not one of"),
         ({"at": "/a", "absent": True, "form": "f", "clients": [{"name": "c", "then": "waits"}]}, "is not one of"),

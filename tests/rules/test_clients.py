@@ -79,11 +79,13 @@ def test_google_s_clients_read_plain_data_lines_alone(body: bytes, is_read: bool
 
 
 ITEM = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": "{}"}
+ITEM |= {"status": "completed"}
+USAGE = {"input_tokens": 9, "output_tokens": 9, "total_tokens": 18}
 
 
 def responses(*output: object) -> bytes:
     """A stream of one call; ``output``: what its end says was in it."""
-    held = {"id": "r", "object": "response"}
+    held = {"id": "r", "object": "response", "created_at": 1, "model": "m", "usage": USAGE}
     events = [
         {"type": "response.created", "response": {**held, "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": {**ITEM, "arguments": ""}},
@@ -92,14 +94,16 @@ def responses(*output: object) -> bytes:
         {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
         {"type": "response.completed", "response": {**held, "status": "completed", "output": list(output)}},
     ]
-    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+    numbered = [event | {"sequence_number": number} for number, event in enumerate(events)]
+    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in numbered)
 
 
 def lines(arguments: object) -> bytes:
     call = {"function": {"name": "f", "arguments": arguments}}
     said = {"role": "assistant", "content": "", "tool_calls": [call]}
-    parts = ({"model": "m", "message": said, "done": False}, {"model": "m", "message": said | {"tool_calls": []}})
-    return b"".join(json.dumps(part).encode() + b"\n" for part in (parts[0], {**parts[1], "done": True}))
+    head = {"model": "m", "created_at": "2026-01-01T00:00:00Z"}
+    parts = ({**head, "message": said, "done": False}, {**head, "message": said | {"tool_calls": []}, "done": True})
+    return b"".join(json.dumps(part).encode() + b"\n" for part in parts)
 
 
 def pieces(args: object) -> bytes:

@@ -10,7 +10,7 @@ A relation names a place, a test on the values there, conditions, and a conseque
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 from zlib import crc32
@@ -313,7 +313,7 @@ def _when(node: Node) -> When:
     value = node.value if isinstance(node.value, Mapping) else {}
     if node.value is not None and not isinstance(node.value, Mapping):
         raise node.fail("not a mapping of conditions")
-    places = tuple(_condition(key, each) for key, each in node.members() if key not in _WHEN)
+    places = read_conditions(node, _WHEN)
     stream = value.get("stream")
     if stream not in (None, True, False) or value.get("thinking") not in (None, "on", "off"):
         raise node.fail("'stream' must be true or false, 'thinking' must be on or off")
@@ -331,6 +331,11 @@ def _when(node: Node) -> When:
         more_bytes=node.get("more-bytes").number() if "more-bytes" in value else -1,
         places=places,
     )
+
+
+def read_conditions(node: Node, without: Container[str] = ()) -> tuple[Condition, ...]:
+    """Conditions on other places, from all members but the named ones. Raises ProfileError."""
+    return tuple(_condition(key, each) for key, each in node.members() if key not in without)
 
 
 def _condition(key: str, node: Node) -> Condition:

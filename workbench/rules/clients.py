@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelResponse, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.protocols import RESPONSE, Traits
-from workbench.rules._shared.client_forms import check_forms
+from workbench.rules._shared.client_forms import SYNTHESISED, check_forms
 from workbench.rules._shared.context import Rule, RuleContext
 from workbench.rules._shared.wording import quote, weaker
 from workbench.wire import CONNECTION, Framing, Origin, loads
@@ -78,7 +78,7 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     known, of_clients = list(found), list(_of_clients(case))
     cause = _cause_in_stream(known, of_clients) if of_clients else None
     answer = case.response
-    is_whole = answer is not None and not answer.error and not case.decoded.exchange.is_left
+    is_whole = answer is not None and not answer.error and not case.decoded.exchange.is_left and not _is_rebuilt(case)
     of_forms = [form for form in check_forms(case, answer) if not _is_told(form, known)] if answer and is_whole else []
     if cause is None:
         yield from (*known, *of_clients, *of_forms)
@@ -110,14 +110,19 @@ def _of_clients(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _of_types(case, answer)
     yield from _without_status(case)
-    is_turn = CONNECTION in exchange.meta  # its events are the messages of a WebSocket as they came
-    is_rebuilt = exchange.origin is Origin.RECONSTRUCTED and not is_turn
-    if is_rebuilt or exchange.meta.get("framing") == "synthesised":
+    if _is_rebuilt(case) or exchange.meta.get("framing") == SYNTHESISED:
         return
     lines = list(_of_lines(case)) if _traits(case).clients_read_lines and case.decoded.framing is Framing.SSE else []
     yield from lines
     if not lines and len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
         yield from _of_accumulators(case)
+
+
+def _is_rebuilt(case: RuleContext) -> bool:
+    """The response is rebuilt from a transcript."""
+    exchange = case.decoded.exchange
+    is_turn = CONNECTION in exchange.meta  # its events are the messages of a WebSocket as they came
+    return exchange.origin is Origin.RECONSTRUCTED and not is_turn
 
 
 def _of_types(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:

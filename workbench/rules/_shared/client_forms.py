@@ -1,12 +1,12 @@
 """Forms of answers that single clients fail on, as published: a remark, for other clients read them.
 
-The events that begin a stream, a call or a text, the second of each, and those at the end are looked at: what a server
-writes there it writes everywhere. Answers of one make have one form, which is judged once.
+The events that begin a stream, a call, a text or reasoning, the next of each, and those at the end are looked at: what
+a server writes there it writes everywhere. Answers of one make have one form, which is judged once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from workbench.contracts import (
     known_answer_forms,
 )
 from workbench.errors import WireError
-from workbench.ir import JsonValue, ModelResponse, Text, ToolCallIR
+from workbench.ir import JsonValue, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE
@@ -40,6 +40,8 @@ _RULES: Mapping[ClientEffect, str] = {
 }
 _FRAMING = "stream.framing"
 """Rule of forms of lines."""
+SYNTHESISED = "synthesised"
+"""Framing of an imported exchange whose lines are ours, while the JSON of its events is the server's."""
 
 
 class _Place(NamedTuple):
@@ -50,42 +52,67 @@ class _Place(NamedTuple):
 
 
 def check_forms(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
-    """A finding for each known form and each way to fail on it."""
+    """A finding for the known forms at each place, and each way to fail on them."""
     forms = known_answer_forms(case.decoded.protocol or "")
     if case.decoded.framing is None:
         forms = forms if any(AnswerPiece.BODY in form.pieces for form in forms) else ()
     found: dict[int, list[_Place]] = {}
-    for number, form in enumerate(forms) if case.decoded.framing is Framing.SSE and case.decoded.events else ():
+    remarks: dict[_Remark, list[_Failing]] = {}
+    is_framed = case.decoded.framing is Framing.SSE and case.decoded.exchange.meta.get("framing") != SYNTHESISED
+    for number, form in enumerate(forms) if is_framed and case.decoded.events else ():
         first = case.decoded.events[0]
-        if form.is_in(case.decoded.response_text[first.start : first.end]):
+        if form.is_in(case.decoded.response_text[first.start : first.end + len(b"\r\n")]):
             found[number] = [_Place(first.number, "")]
     for event, pieces, value in _pieces(case, answer) if forms else ():
         for number, pointer in _known_forms(case.decoded.protocol or "", pieces, _ValueOfForm(value)):
             found.setdefault(number, []).append(_Place(event, pointer))
     for number, places in sorted(found.items()):
-        yield from _findings(case, forms[number], places)
+        if not forms[number].providers or case.contract.name in forms[number].providers:
+            _add(remarks, case, forms[number], places)
+    yield from (_finding(case, remark, failing) for remark, failing in remarks.items())
 
 
-def _findings(case: RuleContext, form: AnswerForm, places: Iterable[_Place]) -> Iterator[Finding]:
-    events = sorted({place.event for place in places if place.event >= 0})
+class _Remark(NamedTuple):
+    """What forms have in common that are one finding: its rule and severity, what clients do, and where it is."""
+
+    rule: Rule
+    then: ClientEffect
+    events: tuple[int, ...]
+    pointer: str
+
+
+_Failing: TypeAlias = tuple[AnswerForm, tuple[FailingClient, ...]]
+"""A form and those who fail on it in one way."""
+
+
+def _add(remarks: dict[_Remark, list[_Failing]], case: RuleContext, form: AnswerForm, places: Iterable[_Place]) -> None:
+    events = tuple(sorted({place.event for place in places if place.event >= 0}))
     pointer = "" if events else next(place.pointer for place in places)
     for then in ClientEffect:
-        clients = [client for client in form.clients if client.then is then]
+        clients = tuple(client for client in form.clients if client.then is then)
         if clients:
-            names = ", ".join(client.name for client in clients)
-            words = "; ".join(f"{client.name}: {quote(client.words)}" for client in clients if client.words)
-            text = f"{form.words}: others read it, but {names} {_VERBS[then][len(clients) > 1]}"
-            yield replace(
-                case.finding(
-                    _rule(case, _FRAMING if form.line else _RULES[then], clients),
-                    RESPONSE,
-                    pointer,
-                    text,
-                    events=events,
-                    evidence=words,
-                ),
-                source="; ".join(f"{client.source} ({client.date})" for client in clients),
-            )
+            rule = _rule(case, _FRAMING if form.line else _RULES[then], clients)
+            remarks.setdefault(_Remark(rule, then, events, pointer), []).append((form, clients))
+
+
+def _finding(case: RuleContext, remark: _Remark, failing: Sequence[_Failing]) -> Finding:
+    clients = [client for _, each in failing for client in each]
+    several = len({client.name for client in clients}) > 1
+    if len(failing) == 1:
+        text = f"{failing[0][0].words}: others read it, but {_names(clients)} {_VERBS[remark.then][several]}"
+    else:
+        forms = ", ".join(f"{form.words} ({_names(each)})" for form, each in failing)
+        text = (
+            f"{forms}: others read it, but {('this client', 'these clients')[several]} {_VERBS[remark.then][several]}"
+        )
+    words = dict.fromkeys(f"{client.name}: {quote(client.words)}" for client in clients if client.words)
+    sources = dict.fromkeys(f"{client.source} ({client.date})" for client in clients)
+    found = case.finding(remark.rule, RESPONSE, remark.pointer, text, events=remark.events, evidence="; ".join(words))
+    return replace(found, source="; ".join(sources))
+
+
+def _names(clients: Iterable[FailingClient]) -> str:
+    return ", ".join(client.name for client in clients)
 
 
 _VERBS: Mapping[ClientEffect, tuple[str, str]] = {
@@ -125,13 +152,15 @@ def _numbers(answer: ModelResponse, count: int) -> Iterator[tuple[int, AnswerPie
     parts = [part for message in answer.messages for part in message.parts]
     calls = [part.source.events for part in parts if isinstance(part, ToolCallIR) and part.source.events]
     texts = [part.source.events for part in parts if isinstance(part, Text) and part.source.events]
+    thoughts = [part.source.events for part in parts if isinstance(part, Reasoning) and part.source.events]
     found = [(number, AnswerPiece.START) for number in range(min(1, count))]
     for events in calls[:_MOST_CALLS]:
         found += [
             (events[0], AnswerPiece.CALL_BEGINS),
             *((n, AnswerPiece.CALL_GOES_ON) for n in (*events[1:2], *events[2:][-1:])),
         ]
-    found += [(number, AnswerPiece.TEXT) for events in texts[:1] for number in events[:2]]
+    found += [(number, AnswerPiece.TEXT) for events in texts[:1] for number in events[:3]]
+    found += [(number, AnswerPiece.REASONING) for events in thoughts[:1] for number in events[:2]]
     found += [(number, AnswerPiece.END) for number in range(max(0, count - 3), count)]
     return (each for each in found if each[0] < count)
 
