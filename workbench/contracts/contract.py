@@ -124,6 +124,15 @@ class Contract:
         fact = self.terms.get(key)
         return default if fact is None else fact.value
 
+    def knows_field(self, name: str) -> bool | None:
+        """The provider knows a top-level field of a request; None if the contract says nothing of it."""
+        refused: frozenset[str] | None = self.facts.get(Contract.knows_field)
+        if refused is None:
+            lone = (r.place.steps[0] for r in self.relations if r.is_refused_field)
+            refused = self.facts[Contract.knows_field] = frozenset(lone)
+        fields = self.term("params.fields")
+        return False if name in refused else name in fields if isinstance(fields, list) else None
+
     def terms_of(self, group: str) -> Mapping[str, Fact]:
         """The terms of a group: of ``schema`` those whose keys begin with ``schema.``."""
         key = (Contract.terms_of, group)

@@ -144,6 +144,12 @@ class Relation:
     healthy: Mapping[str, JsonValue] = field(default_factory=dict, compare=False)
 
     @property
+    def is_refused_field(self) -> bool:
+        """True if it was seen that a top-level field is refused, whatever its value and whatever else a request has."""
+        is_field = self.place.up < 0 and not self.place.name and len(self.place.steps) == 1
+        return is_field and self.is_enforced and self.test == Test() and self.when == When()
+
+    @property
     def is_enforced(self) -> bool:
         """True if it was seen that the provider refuses it."""
         return self.then == Consequence.REFUSED and Evidence(self.evidence).is_seen

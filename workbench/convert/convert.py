@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from typing import TypeAlias
 
 from workbench import protocols
 from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
@@ -21,23 +22,18 @@ SPELLINGS: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
 """Field name we write → older name of the same field (Chat Completions before OpenAI's reasoning models)."""
 
 
-def old_names(known: Collection[str] | None) -> dict[str, str]:
-    """Name that we write → older name, of the fields that a server knows by the older name alone.
-
-    Args:
-        known: all top-level fields that the server knows; None if unknown.
-    """
-    return {new: old for new, old in SPELLINGS.items() if known and new not in known and old in known}
+KnowsField: TypeAlias = Callable[[str], bool | None]
+"""``knows(name)``: a server knows a top-level field of a request; None if that is unknown."""
 
 
-def rename_fields(body: bytes, known: Collection[str] | None) -> bytes:
-    """Rename fields of a body we wrote to the names that a server knows.
+def old_names(knows: KnowsField) -> dict[str, str]:
+    """Name that we write → older name, of the fields that a server knows by the older name alone."""
+    return {new: old for new, old in SPELLINGS.items() if knows(new) is False and knows(old) is not False}
 
-    Args:
-        body: a JSON object.
-        known: as for ``old_names``.
-    """
-    names = old_names(known)
+
+def rename_fields(body: bytes, knows: KnowsField) -> bytes:
+    """Rename fields of a body we wrote, a JSON object, to the names that a server knows."""
+    names = old_names(knows)
     value = loads(body) if names else None
     if not isinstance(value, dict) or not names.keys() & value.keys():
         return body

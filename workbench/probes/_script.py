@@ -97,9 +97,9 @@ class Subject:
         params = tuple(Param(f"/{name}", value, name) for name, value in model_request.params.items())
         normal = fit_request(NormalRequest(model_request, params), adapter.capabilities).normal
         assert isinstance(normal, ModelRequest)
-        fields = self.contract.term("params.fields")
-        known = fields if isinstance(fields, list) else None
-        body = rename_fields(dumps(adapter.write_request(replace(normal, protocol=adapter.name))), known)
+        body = rename_fields(
+            dumps(adapter.write_request(replace(normal, protocol=adapter.name))), self.contract.knows_field
+        )
         headers = Headers((("content-type", "application/json"),))
         return HttpRequest("POST", adapter.path(normal), headers, Body(body))
 

@@ -148,16 +148,14 @@ class MatrixHistory:
         form = self._forms[protocol]
         if isinstance(form, str) or not form.is_converted:
             return form
-        terms = contract.term("params.fields")
-        fields = terms if isinstance(terms, list) else None
-        spelling = (protocol, *old_names(fields))
+        spelling = (protocol, *old_names(contract.knows_field))
         if spelling not in self._spellings:
-            self._spellings[spelling] = self._with_old_names(form, fields)
+            self._spellings[spelling] = self._with_old_names(form, contract)
         return self._spellings[spelling]
 
-    def _with_old_names(self, form: _HistoryForm, fields: Sequence[str] | None) -> _HistoryForm:
+    def _with_old_names(self, form: _HistoryForm, contract: Contract) -> _HistoryForm:
         """A converted history with the names of fields that a provider knows."""
-        body = rename_fields(form.decoded.request_text, fields)
+        body = rename_fields(form.decoded.request_text, contract.knows_field)
         if body == form.decoded.request_text:
             return form
         request = replace(form.decoded.exchange.request or HttpRequest(), body=Body(body))

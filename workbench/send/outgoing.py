@@ -206,8 +206,7 @@ def _prepare_converted(
     assert isinstance(result.normal, ModelRequest)
     body, final, notes = _with_model_and_stream(result.body, adapter, result.normal, model, stream)
     path = adapter.path(final)
-    known = contract.term("params.fields")
-    body = rename_fields(body, known if isinstance(known, list) else None)
+    body = rename_fields(body, contract.knows_field)
     renamed = tuple((old, new) for new, old in result.ids.items() if old is not None)
     notes = (SendNote(f"converted from {decoded.protocol} to {protocol}", NoteKind.CONVERSION), *notes)
     if not target.is_simulator and not model and final.model:

@@ -57,8 +57,19 @@ NAMES = contracts.names()
 DOUBTED = {
     ("perplexity", "openai-chat"): {("tools.unsupported", "/tools")},
     ("qwen", "anthropic-messages"): {("params.unsupported", "/thinking/type")},
+    ("xinference", "anthropic-messages"): {("params.unsupported", "/thinking/type")},
 }
-"""Contract and protocol → what it doubts: Perplexity documents no tools there, Qwen no adaptive thinking."""
+"""Contract and protocol → its doubts: Perplexity documents no tools there, Qwen and Xinference no adaptive thinking."""
+DONE = LoopEnd(EndReason.DONE, "the model answered without a call")
+
+
+def check_end(name: str, loop: ConversationLoop, protocol: str) -> bool:
+    """True if the loop came to its end. Cloudflare refuses the null of its own answers, which a client sends back."""
+    if (name, protocol) == ("cloudflare", "openai-chat"):
+        assert isinstance(loop.step, LoopEnd) and loop.step.reason is EndReason.REFUSED and "'null'" in loop.step.text
+        return False
+    assert loop.step == DONE, (name, protocol)
+    return True
 
 
 @pytest.mark.sampled(8)
@@ -69,11 +80,8 @@ def test_no_contract_refuses_it(name: str) -> None:
             for stream in (False, True) if protocol in protocols.protocols() else ():
                 simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
                 loop = continued(simulator, begun(simulator, protocol, stream=stream), [*QUESTIONS[1:]])
-                assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call"), (
-                    label,
-                    protocol,
-                    stream,
-                )
+                if not check_end(name, loop, protocol):
+                    continue
                 assert loop.turns == 4
                 found = {(s.finding.rule, s.finding.pointer) for s in simulator.served if s.finding}
                 assert found == DOUBTED.get((name, protocol), set())

@@ -82,8 +82,8 @@ def _conversation(simulator: Simulator, adapter: Adapter, *, stream: bool) -> It
 def first_request(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool) -> HttpRequest:
     """The first request of a session: two tools, and a question."""
     request = _first_model_request(adapter.name, simulator.names()[0], question, stream=stream)
-    fields = simulator.contract_for(adapter.name, request, simulator.label).term("params.fields")
-    body = rename_fields(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
+    knows = simulator.contract_for(adapter.name, request, simulator.label).knows_field
+    body = rename_fields(dumps(adapter.write_request(request)), knows)
     headers = Headers((("content-type", "application/json"),))
     return HttpRequest("POST", simulator.url(adapter.path(request)), headers, Body(body))
 
