@@ -52,7 +52,7 @@ TRUE_BREAKS = {
     ),
     "pydantic-ai/openai/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
     "[direct-binary-audio-openai_chat].yaml": (
-        {"params.unsupported"},
+        {"content.unsupported-part"},
         "refused with 400: audio in a message to a model that takes none",
     ),
     "pydantic-ai/openai/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"

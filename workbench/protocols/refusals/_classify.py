@@ -162,7 +162,7 @@ _STEP = regex.compile(
     r"\b(?:failed|unable) to (?:convert|concat|transform|translate) [^:.'{]{3,80}: (?=\w)", re.IGNORECASE
 )
 """A program's step that failed, in front of its cause: the cause is what is at fault."""
-_ESCAPED = regex.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
+_ESCAPED = regex.compile(r"(?<!\\)\\+(?:u[0-9a-fA-F]{4}|[nrt])")
 _IDENTIFIER = regex.compile(r"[A-Za-z][\w.:-]{3,60}")
 _NAMED = regex.compile(r"(?:code|type|status|reason|error_code|__type|error)'?\s?[:=]\s?'?([A-Za-z][\w.-]{2,60})")
 _STATUS = regex.compile(r"(?:^\W{0,4}|(?:status|http|code|error|api error|failed|responded|returned)[^\d\n]{0,24})"

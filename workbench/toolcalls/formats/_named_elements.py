@@ -56,7 +56,8 @@ _FORMS: Final = (
 
 def element_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
     """Calls of declared tools in markup of the known forms. ``names``: declared names that occur in the text."""
-    if not names or not any(map(text.__contains__, _HINTS)):
+    is_document = text.lstrip().startswith("<?xml")
+    if not names or is_document or not any(map(text.__contains__, _HINTS)):
         return
     end = 0
     for form, pattern in zip(_FORMS, _patterns(names), strict=True):

@@ -42,7 +42,6 @@ class _GemmaGrammar(PlainGrammar):
         TagSpec(CALL, "<ctrl42>"),
         TagSpec(CLOSE, "<end_function_call>"),
         TagSpec(CLOSE, "<tool_call|>"),
-        TagSpec(CLOSE, "<ctrl43><ctrl44>"),
         TagSpec(CLOSE, "<ctrl43>"),
         TagSpec(TEXT, ESCAPE),
         TagSpec(TEXT, '<|"|>'),
