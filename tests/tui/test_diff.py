@@ -31,6 +31,14 @@ async def compared(driver: Driver) -> DiffScreen:
     return screen
 
 
+def test_a_removed_message_in_one_line_keeps_its_texts_apart_from_its_pointer() -> None:
+    found = compare(
+        b'{"messages":[{"role":"user","content":"one"},{"role":"user","content":"two"}]}', b'{"messages":[]}'
+    )
+    change = next(each for each in found.changes if each.before == "/messages/1")
+    assert "/messages/1  two" in plain(diff.closed_line(change, diff.Places(found), 80))
+
+
 async def test_a_request_is_laid_beside_the_one_before_it_and_enter_goes_to_its_bytes() -> None:
     async with showing(example("anthropic-long-session"), exchange=2) as driver:
         screen = await compared(driver)

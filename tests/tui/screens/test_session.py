@@ -11,6 +11,7 @@ from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.errors import ProfileError, SessionFormatError, UnreadableInput
 from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.models.findings import LOOKING
 from workbench.tui.models.tabs import PANES
 from workbench.tui.screens.help import HelpPane
 from workbench.tui.screens.session.screen import SessionScreen
@@ -540,6 +541,19 @@ async def test_a_key_that_can_do_nothing_here_says_so_in_the_footer(keys: tuple[
         await until(driver.pilot, lambda: said in driver.text)
         assert driver.text.split("\n")[tabs].rstrip().endswith("7 HTTP")
         assert said in driver.text.split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "has_repairs"), [(samples.LOST_REASONING, True), ("openai-parallel-index-reused", False)]
+)
+async def test_the_footer_offers_repairs_only_where_the_finding_has_some(name: str, has_repairs: bool) -> None:
+    async with showing(samples.example(name), size=(80, 24)) as driver:
+        await driver.shows(int(has_repairs))
+        finding = driver.screen.findings.current
+        lookup = driver.screen.repair_lookup
+        await until(driver.pilot, lambda: finding and lookup.repairs_of(finding) != LOOKING)
+        await until(driver.pilot, lambda: ("f repairs" in driver.text.split("\n")[-1]) == has_repairs)
+        assert lookup.may_repair == has_repairs
 
 
 async def test_the_view_and_the_headers_of_the_wire_are_switched_from_every_pane() -> None:

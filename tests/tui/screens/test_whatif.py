@@ -40,7 +40,8 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         await until(driver.pilot, lambda: "other variants cannot be sent" in driver.text)  # why none can be tried
         text = driver.text
         assert "sim:deepseek:v4" in text and "▸the request unchanged" in text
-        assert "✗ reasoning.missing" in text
+        assert "✗ 400" in text and "reasoning.missing" in text
+        assert "sim:deepseek:" in text and all(name in text for name in ("▸v4", "v3.2", "beta"))  # all three fit
         assert "simulated" in text and "tools are never run" in text
         await hold(driver, "what if")
         await driver.press("l", "enter")

@@ -128,6 +128,15 @@ async def test_a_long_line_takes_more_rows_if_the_list_has_them() -> None:
         ]
 
 
+async def test_the_last_row_of_a_line_that_is_cut_keeps_the_blank_between_its_words() -> None:
+    app = Host(8)
+    app.view.spreads, app.view.words = True, " ".join(["letters"] * 40)
+    async with app.run_test(size=(40, 12)):
+        rows = shown(app.view)
+        assert any(row.endswith("…") for row in rows[1:5])
+        assert all("lettersl" not in row for row in rows)
+
+
 async def test_marks_are_signs_and_not_only_colours() -> None:
     app = Host(4)
     async with app.run_test(size=(40, 12)) as pilot:

@@ -216,6 +216,11 @@ def with_tool_results(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     return tuple(key._replace(rank=3) if key.id == "session.passages" else key for key in keys)
 
 
+def without_repairs(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the session screen if the finding under the cursor has no repair: its key is not in the footer."""
+    return tuple(key._replace(rank=0) if key.id == "session.repairs" else key for key in keys)
+
+
 def with_pause(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     """Keys of the session screen while an exchange is paused: the decision comes first."""
     first = next(key for key in keys if key.id == "session.breaks")._replace(rank=1, word="decide")

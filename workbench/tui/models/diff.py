@@ -131,7 +131,7 @@ def closed_line(change: ItemChange, places: Places, width: int) -> Line:
         return own
     data = places.bytes_of(change)
     words = " · ".join(_texts(loads(data), change.label)) if len(data) <= MOST_TOLD else ""
-    return (*own, Span(clip(words, room), "muted"))
+    return (*own, Span(f"  {clip(words, room - 2)}", "muted")) if words else own
 
 
 def _texts(value: JsonValue, label: str) -> Iterator[str]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = 900, 300
 """Characters of a part that are shown before and after what an event added."""
+MOST_KEPT = 16
+"""Events whose lines are kept, so that a key lays out only what was not shown before."""
 QUIET = 240
 """Characters that are shown of a part which the event did not touch."""
 TYPE = 19
@@ -55,6 +57,7 @@ class StreamTable:
         is_incomplete = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
         self.events = decoded.events[:-1] if is_incomplete else decoded.events
         self.groups = groups
+        self._kept: dict[tuple[int, int], list[Line]] = {}
         self.steps = Steps(adapter, self.events)
         self.effects = Effects(decoded.response, decoded.events, self.steps)
 
@@ -142,6 +145,15 @@ class StreamTable:
         return lines
 
     def _raw(self, number: int, width: int) -> list[Line]:
+        """The bytes of an event, from those kept if they are."""
+        lines = self._kept.get((number, width))
+        if lines is None:
+            lines = self._kept[number, width] = self._lay_out(number, width)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        return lines
+
+    def _lay_out(self, number: int, width: int) -> list[Line]:
         lines: list[Line] = []
         event = self.events[number]
         data = self.decoded.response_text[event.start : event.end]
@@ -208,7 +220,7 @@ class StreamTable:
 
     # The clients.
 
-    @property
+    @cached_property
     def _client_count(self) -> int:
         return sum(len(group.policies) for group in self.groups)
 

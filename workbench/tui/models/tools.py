@@ -201,8 +201,10 @@ def accepting_line(names: Sequence[str], others: int, *, has_names: bool) -> Lin
     return fold_line(Span(f"{sign} ", style), words, names if has_names else ())
 
 
-def verdict_words(judged_schema: JudgedSchema) -> str:
-    """Verdict of a dialect on a tool, in words."""
+def verdict_words(judged_schema: JudgedSchema, *, is_short: bool = False) -> str:
+    """Verdict of a dialect on a tool, in words; a short one without what the change is."""
+    if is_short:
+        return "accepted" if judged_schema.verdict == "accepted" else "refused"
     if judged_schema.verdict != "changed":
         return VERDICTS[judged_schema.verdict]
     steps = len(judged_schema.lowered.steps)

@@ -31,6 +31,9 @@ LEAST_CELL, COMFORTABLE_CELL, MOST_CELL = 18, 24, 60
 BRIEF_CELL = 7
 """Columns of an outcome in a narrow list, in front of the variant: its sign and the status."""
 
+SHORT_CELL = 12
+"""Columns of an outcome that is only its sign and status, where longer ones leave no room for all targets."""
+
 MOST_ROWS = 400
 """Rows of a response's bytes."""
 
@@ -90,7 +93,9 @@ class VariantRows:
 
 def title_width(width: int, targets: int = 0) -> int:
     """Columns of a variant's title: more than usual if this many targets leave some."""
-    usual = TITLE if width >= LEAST_TITLED else max(NAME, min(TITLE, width * 2 // 5))
+    if is_brief(targets, width):
+        return min(LONGEST_TITLE, width - MORE - targets * SHORT_CELL)
+    usual = _usual_title_width(width)
     spare = width - usual - _name_width(width) - MORE - targets * COMFORTABLE_CELL
     return min(LONGEST_TITLE, usual + max(0, spare)) if targets else usual
 
@@ -100,19 +105,28 @@ def _name_width(width: int) -> int:
     return NAME if width >= LEAST_TITLED else 0
 
 
-def _for_cells(width: int, targets: int = 0) -> int:
+def _usual_title_width(width: int) -> int:
+    return TITLE if width >= LEAST_TITLED else max(NAME, min(TITLE, width * 2 // 5))
+
+
+def is_brief(targets: int, width: int) -> bool:
+    """True if all targets fit side by side only with outcomes that are a sign and a status."""
+    return width >= ROOMY and room(width) < targets <= (width - NAME - MORE) // SHORT_CELL
+
+
+def _for_cells(width: int, targets: int) -> int:
     """Columns for the outcomes."""
     return width - title_width(width, targets) - _name_width(width) - MORE
 
 
 def room(width: int) -> int:
     """Number of targets that fit side by side; in a narrow list the chosen one is shown alone."""
-    return 1 if width < ROOMY else max(1, _for_cells(width) // LEAST_CELL)
+    return 1 if width < ROOMY else max(1, (width - _usual_title_width(width) - _name_width(width) - MORE) // LEAST_CELL)
 
 
 def visible_targets(targets: int, current: int, width: int) -> range:
     """The visible targets, the chosen one among them."""
-    most = room(width)
+    most = targets if is_brief(targets, width) else room(width)
     first = max(0, min(current - most + 1, targets - most))
     return range(first, min(targets, first + most))
 
@@ -120,6 +134,8 @@ def visible_targets(targets: int, current: int, width: int) -> range:
 def cell_width(width: int, visible: range) -> int:
     """Columns of each outcome."""
     targets = max(1, len(visible))
+    if is_brief(targets, width):
+        return SHORT_CELL
     return max(LEAST_CELL, min(MOST_CELL, _for_cells(width, targets) // targets))
 
 
@@ -131,11 +147,26 @@ def columns(targets: Sequence[Target], current: int, width: int) -> Line:
     if width < ROOMY and targets:
         return line(Span("  at ", "muted"), Span(f"▸{targets[current].name}", "tab"), "  ", others)
     each = cell_width(width, visible)
-    spans = [Span("  variant", "muted", title_width(width, len(visible)) + _name_width(width) + 2)]
+    family = _family(targets) if is_brief(len(visible), width) else ""
+    heading = f"  variant{f' · {family}' if family else ''}"
+    columns = title_width(width, len(visible)) + _name_width(width) + 2
+    spans = [Span(clip(heading, columns - 1), "muted", columns)]
     for n in visible:
-        name = f"{'▸' if n == current else ' '}{targets[n].name}"
+        name = f"{'▸' if n == current else ' '}{_end(targets[n].name.removeprefix(family), each - 3)}"
         spans += [Span(name, "tab" if n == current else "strong", each - 1), Span(" ")]
     return (*spans, others)
+
+
+def _end(name: str, most: int) -> str:
+    """A name, or as much of its end, which tells it from its siblings."""
+    return name if len(name) <= most else f"…{name[1 - most :]}"
+
+
+def _family(targets: Sequence[Target]) -> str:
+    """What the names of all targets begin with, up to a colon."""
+    first = targets[0].name
+    ends = (n + 1 for n in range(len(first), -1, -1) if first[n : n + 1] == ":")
+    return next((first[:end] for end in ends if all(each.name.startswith(first[:end]) for each in targets)), "")
 
 
 def row(
@@ -155,12 +186,13 @@ def row(
     each = cell_width(width, visible)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
+    words_of = _brief if is_brief(len(visible), width) else cell
     reasons = {cell(outcome) for outcome in outcomes}
     if is_unsent and len(reasons) == 1 and len(outcomes) > 1:
         ((sign, words, shade),) = reasons
         return (*spans, Span(f"{sign} {words}", shade))
     for n in visible:
-        sign, words, shade = cell(outcomes[n])
+        sign, words, shade = words_of(outcomes[n])
         mark = " lit" if n == current else ""
         spans += [Span(f"{sign} {words}", f"{shade}{mark}", each - 1), Span(" ")]
     return tuple(spans)

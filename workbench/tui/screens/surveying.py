@@ -106,12 +106,14 @@ class SurveyScreen(Screen[None]):
         self.columns = surveys.columns(self.found.groups, self.found.weeks, self.listing.text_width)
         if self.group is None:
             self.query_one("#columns", Bar).show([surveys.head(self.by, self.columns, self.listing.text_width)])
+            self.listing.title(line(f" Failures by {self.by} "))
             self.listing.show(len(self.found.groups), self._group_line, "no failures were found")
         else:
             title = f" {self.group.rule} · {visible(self.group.name or '–')}"
             self.query_one("#columns", Bar).show([line(Span(title, "strong"))])
             root = str(self.found.commit.about["root"])
             self.name_room = surveys.name_room(self.places, root, self.listing.text_width)
+            self.listing.title(line(" Places "))
             self.listing.show(len(self.places), self._place_line, "reading where the failures are …")
         self._show_below()
 

@@ -13,7 +13,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
-from workbench.tui.models.tabs import TALL, TOO_SMALL
+from workbench.tui.models.tabs import ROOMY, TALL, TOO_SMALL
 from workbench.tui.models.tools import DialectRow, ToolDeclaration, ToolJudgement
 from workbench.tui.screens.worklist import ELSEWHERE, ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
@@ -243,7 +243,8 @@ class ToolsScreen(WorklistScreen):
             self.details.title(line(" accepted unchanged by these providers "))
         else:
             self.details.show(lens.rows[number], "nothing is refused or ignored")
-            self.details.title(line(f" {judged.dialect.name} · {tools.verdict_words(judged)} "))
+            words = tools.verdict_words(judged, is_short=self.details.text_width < ROOMY)
+            self.details.title(line(f" {judged.dialect.name} · {words} "))
         self._show_schemas(lens, number)
 
     def _show_schemas(self, judgement: ToolJudgement, number: int) -> None:

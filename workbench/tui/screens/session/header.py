@@ -26,6 +26,7 @@ class SessionHeader:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
+        self._offers_repairs = True
 
     def show(self) -> None:
         """Paint the header and the footer again."""
@@ -71,6 +72,11 @@ class SessionHeader:
         search = f"/{clip(searching.wanted, 20)}  {searching.words()}  " if searching.wanted else ""
         self.screen.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else self._keys_of_use(), search)
 
+    def follow_cursor(self) -> None:
+        """Offer the key of the repairs only where the finding under the cursor has some."""
+        if self.screen.repair_lookup.may_repair != self._offers_repairs:
+            self.show_keys()
+
     def _keys_of_use(self) -> Sequence[keys.Key]:
         """Keys of the screen, the most useful ones for the open exchange first."""
         opened = self.screen.opened
@@ -80,6 +86,8 @@ class SessionHeader:
         table = keys.with_branch(table) if has_branch else table
         is_hop = opened and _has_tool_results(self.screen.state.rows, opened)
         table = keys.with_tool_results(table) if is_hop else table
+        self._offers_repairs = self.screen.repair_lookup.may_repair
+        table = table if self._offers_repairs else keys.without_repairs(table)
         return keys.with_pause(table) if self.screen.breakpoints.paused_exchanges else table
 
 

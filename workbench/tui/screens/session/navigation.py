@@ -164,6 +164,7 @@ class Navigation:
         screen = self.screen
         finding = screen.state.findings[number]
         screen.findings.move_to(number)
+        screen.header.follow_cursor()
         screen.panes.bring_bytes_to_front()
         if self.here and self.here.index == finding.exchange:
             screen.pointer.select(self.here.at_finding(finding), source=screen.findings)

@@ -38,6 +38,7 @@ class Pointer:
         found = opened.lights(selection)
         for pane in self.screen.query(Pane):
             pane.light(selection, found, is_source=pane is source)
+        self.screen.header.follow_cursor()
 
     def move(self, view: LineView) -> None:
         """Show the place that the cursor of a pane has moved to."""

@@ -63,6 +63,12 @@ class RepairLookup:
             return self._failed.get(finding, LOOKING)
         return tuple(offered.repair for offered in found)
 
+    @property
+    def may_repair(self) -> bool:
+        """The finding under the cursor has repairs, or may have some that are still looked up."""
+        finding = self.screen.findings.current
+        return finding is not None and self.repairs_of(finding) != ()
+
     def why_none(self, finding: Finding | None) -> str:
         """Reason that no repair of a finding can be shown."""
         from workbench.edits.repairs import is_repairable
@@ -132,5 +138,6 @@ class RepairLookup:
         if self.screen.is_attached:
             findings = self.screen.findings
             findings.reload()
+            self.screen.header.follow_cursor()
             if findings.current == finding:
                 findings.show_item(findings.cursor)  # it has more lines now

@@ -17,7 +17,7 @@ from workbench.send import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, Headline, KeyBar
 from workbench.tui.models import send, whatif
-from workbench.tui.models.tabs import TALL, TOO_SMALL
+from workbench.tui.models.tabs import ROOMY, TALL, TOO_SMALL
 from workbench.tui.screens.whatif.outcome_panes import OutcomePanes
 from workbench.tui.screens.whatif.sender import BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
@@ -149,6 +149,7 @@ class WhatIfScreen(Screen[None]):
         self.sender.cancel()
 
     def on_resize(self) -> None:
+        self.set_class(self.size.width < ROOMY, "-brief")  # no room for both panes below the variants
         self.show()
 
     def on_outcome_came(self, message: OutcomeCame) -> None:
@@ -254,7 +255,9 @@ class WhatIfScreen(Screen[None]):
         """Go to the next pane."""
         panes: list[LineView] = [self.table, self.cell, self.response]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
-        panes[(at + 1) % len(panes)].focus()
+        pane = panes[(at + 1) % len(panes)]
+        self.set_class(pane is self.response, "-on-response")
+        pane.focus()
 
     def action_target(self) -> None:
         """Ask for one more target."""
