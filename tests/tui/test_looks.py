@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.style import Style
 from textual.color import Color
+from textual.widgets import Input
 
 from tests.tui import samples
 from tests.tui.driving import showing
@@ -57,6 +58,17 @@ async def test_every_text_can_be_read_on_everything_it_stands_on(theme: str, lea
                 for name in FRONTS:
                     one, other = colours(themes.style(f"{under} {name}", variables, front, back))
                     assert themes.contrast(one, other) >= least - 0.05, (surface, under, name)
+
+
+@pytest.mark.parametrize("theme", themes.PALETTES)
+async def test_the_example_in_an_empty_field_can_be_read(theme: str) -> None:
+    app = WorkbenchApp(samples.session(), theme=theme)
+    async with app.run_test() as pilot:
+        await pilot.press("colon")
+        field = app.screen.query_one(Input)
+        one, other = colours(field.get_component_rich_style("input--placeholder"))
+        assert field.placeholder
+        assert themes.contrast(one, other) >= 4.45
 
 
 @pytest.mark.parametrize("theme", themes.PALETTES)
