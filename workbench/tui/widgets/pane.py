@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 
 class Pane(LineView):
-    """A view of one exchange. Its id is a name of ``session_panes.PANES``."""
+    """A view of one exchange.
 
-    def __init__(self, *, id: str) -> None:
+    Args:
+        id: a name of ``session_panes.PANES``; another one for a second pane of the row ``of``.
+    """
+
+    def __init__(self, *, id: str, of: str = "") -> None:
         super().__init__(id=id)
-        slot = session_panes.row(id).slot
+        self.of = of or id
+        slot = session_panes.row(self.of).slot
         self.set_class(slot in session_panes.SIDE_SLOTS, "side", update=False)
         self.set_class(slot not in session_panes.HALVES, "tall", update=False)
         self.set_class(slot in session_panes.HALVES, "half", update=False)
@@ -55,8 +60,7 @@ class Pane(LineView):
 
     def say(self, *facts: str) -> None:
         """Show the pane's digit and name on its border, and other texts."""
-        name = self.id or ""
-        heading = f"{session_panes.digit(name)} {session_panes.row(name).title}"
+        heading = f"{session_panes.digit(self.of)} {session_panes.row(self.of).title}"
         self.title((Span(" · ".join((heading, *(fact for fact in facts if fact)))),))
 
     def light_items(self, marked: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:

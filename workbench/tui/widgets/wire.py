@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.message import Message
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
@@ -39,8 +40,11 @@ class WirePane(Pane):
     action_headers = ActionOf("rows_layout")
     action_token = ActionOf("byte_cursor")
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    class SideChange(Message):
+        """The other side is shown."""
+
+    def __init__(self, *, id: str, of: str = "") -> None:
+        super().__init__(id=id, of=of)
         self.content, self.marks = WireContent(), WireMarks()
         self.bytes = ByteRows(self)
         self.rows_layout, self.byte_cursor = WireLayout(self), ByteCursor(self)
@@ -78,6 +82,7 @@ class WirePane(Pane):
         if side != self.side:
             self.content.side = side
             self.open(self.opened)
+            self.post_message(self.SideChange())
 
     def grow(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view

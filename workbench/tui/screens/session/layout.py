@@ -18,6 +18,7 @@ from workbench.views import line_columns
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.state import SessionState
+    from workbench.tui.widgets.other_side import OtherSidePane
 
 FEW = 5
 """Exchanges that a small timeline has room for."""
@@ -37,6 +38,12 @@ LEAST_LIST, MOST_LIST = 38, 52
 
 STACK_SHARE = 2, 7
 """Part of the width of the column that the list shares with the ledgers, in a wide layout."""
+
+VAST = 200
+"""Columns from which on the request and the response are side by side."""
+
+VAST_SHARE = 2, 9
+"""Part of the width of the column of the list in such a window."""
 
 LIST_SHARE = 3, 5
 """Part of the rows of that column that a long list takes."""
@@ -81,6 +88,7 @@ class PaneLayout:
         self._list_rows = self._main_rows = self._main_room = 2
         self._rows: str | None = None
         self._columns: str | None = None
+        self._other_side: OtherSidePane | None = None
         self.is_furnished = False
 
     async def furnish(self) -> None:
@@ -176,10 +184,27 @@ class PaneLayout:
         has_rows = screen.has_class("-few") or body.size.height >= LEAST_STACK
         is_stacked = is_huge and self.is_furnished and has_rows
         screen.set_class(is_stacked, "-stacked")
-        share = body.size.width * STACK_SHARE[0] // STACK_SHARE[1]
-        columns = f"{max(self._list_columns(), share)} 12fr 10fr" if is_stacked else None
+        is_vast = is_stacked and body.size.width >= VAST
+        part, whole = VAST_SHARE if is_vast else STACK_SHARE
+        listed = max(self._list_columns(), body.size.width * part // whole)
+        columns = f"{listed} {'5fr 4fr 4fr' if is_vast else '12fr 10fr'}" if is_stacked else None
+        self._show_both_sides(is_vast)
         if columns != self._columns:
             self._columns = body.styles.grid_columns = columns
+
+    def _show_both_sides(self, is_vast: bool) -> None:
+        """Mount the pane of the other side with the first window that has room for it."""
+        self.screen.set_class(is_vast, "-vast")
+        if is_vast and self._other_side is None:
+            from workbench.tui.widgets.other_side import OtherSidePane
+
+            self._other_side = OtherSidePane(self.screen)
+            self.screen.query_one("#body").mount(self._other_side, after="#wire")
+
+    def mirror(self) -> None:
+        """Show the side that the wire pane does not show beside it, if there is room."""
+        if self._other_side is not None and self._other_side.is_mounted:
+            self._other_side.mirror()
 
     def _list_columns(self) -> int:
         pane = self._exchanges
