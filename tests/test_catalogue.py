@@ -93,6 +93,7 @@ ORDINALS = (
     "sixty-seventh",
     "sixty-eighth",
     "sixty-ninth",
+    "seventieth",
 )
 
 
