@@ -114,7 +114,9 @@ def test_the_refusal_of_one_shape_is_no_refusal_of_another(chat):
 
 
 def message(content, reason="end_turn"):
-    return {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": reason}
+    counts = {"input_tokens": 9, "output_tokens": 9}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "usage": counts}
+    return head | {"content": content, "stop_reason": reason, "stop_sequence": None}
 
 
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "EqQB"}
