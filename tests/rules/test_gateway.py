@@ -29,6 +29,8 @@ FIELDS = [
     ("of a beta, announced in the body", {"context_management": {}, "anthropic_beta": ["context-management-1"]}, [],
      [("/anthropic_beta", "error", "anthropic_beta: Extra inputs are not permitted")]),
     ("of a beta, headers unknown", {"context_management": {}}, [], [("/context_management", "warning", "")]),
+    ("of a beta, headers left out", {"context_management": {}}, [("Host", "api.anthropic.com")],
+     [("/context_management", "warning", "")]),
 ]  # fmt: skip
 
 

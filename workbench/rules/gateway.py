@@ -13,7 +13,7 @@ from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact
 from workbench.provenance import escape
 from workbench.rules._shared.announced_betas import betas
 from workbench.rules._shared.body_values import base, reads_fields
-from workbench.rules._shared.context import BETA, Rule, RuleContext
+from workbench.rules._shared.context import BETA, VERSION, Rule, RuleContext
 from workbench.rules._shared.lasting_findings import of_messages
 from workbench.rules._shared.wording import as_unproved, by_term, of_role, quote, weaker, with_related
 from workbench.rules.relations import accepted_fields
@@ -73,7 +73,7 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
     text = f"the field {quote(field)} needs a beta header: {' or '.join(wanted)}"
     values = {"path": field, "field": field, "name": field}
     http = case.decoded.exchange.request
-    if http and http.headers.items:
+    if http and http.headers.get(VERSION) is not None:
         yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=values)
     else:
         text += "; the headers of this request were not recorded"

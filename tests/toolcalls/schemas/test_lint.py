@@ -25,6 +25,7 @@ CASES = [
     ("texts only", {"enum_strings": True}, {"enum": [1]}, [("/enum", "keyword")]),
     ("items", {"items_required": True}, {"type": ["array", "null"]}, [("", "items")]),
     ("typed", {"typed": True}, {"properties": {"a": {}}}, [("", "shape"), ("/properties/a", "shape")]),
+    ("typed, in protobuf's names", {"typed": True}, {"any_of": [{"type": "string"}]}, []),
     ("empty", {"no_empty_properties": True}, {"type": "object", "properties": {}}, [("/properties", "shape")]),
     ("closed", {"closed_objects": True}, OBJECT, [("", "strict")]),
     ("required", {"all_required": True}, {**OBJECT, "required": ["b"]}, [("", "strict"), ("", "strict")]),

@@ -137,7 +137,7 @@ def _types(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> 
     types = declared if isinstance(declared, list) else [declared]
     if dialect.items_required and "array" in types and "items" not in schema:
         yield _issue(dialect, node, "items", "an array without items", "items_required", kind=ITEMS, at="schema")
-    has_shape = declared or any(k in schema for k in ("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
+    has_shape = declared or any(k in schema for k in ("anyOf", "any_of", "oneOf", "allOf", "$ref", "enum", "const"))
     if dialect.typed and not has_shape:
         yield _issue(dialect, node, "type", "a schema without a type", "typed", kind=SHAPE, when="untyped", at="schema")
 
