@@ -704,6 +704,23 @@ HOLES: Mapping[str, Mapping[str, str]] = {
 """Fault → wires on which the rule does not find it, each with the reason."""
 
 
+SAID_TO_ANOTHER: list[Said] = [
+    *with_setup(proactivity={"proactiveAudio": True}, inputAudioTranscription={}),
+    *speak_live(0.1, 8),
+    heard("Pass me the salt."),
+    live.received(serverContent={"turnComplete": True}),
+]
+"""Words that were not said to the model, which needs no answer."""
+
+WITHOUT_TOOLS: list[Said] = [
+    *session(),
+    sent("session.update", session={"type": "realtime", "tools": []}),
+    updated(tools=[]),
+    *ASK,
+    *ANSWER,
+]
+
+
 class Shaking(NamedTuple):
     """What is special about the handshake of a fault."""
 

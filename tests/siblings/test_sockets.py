@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.siblings.sockets import ALL, FAULTS, HEALTHY, HOLES, Said, connections
+from tests.siblings.sockets import (
+    ALL,
+    FAULTS,
+    HEALTHY,
+    HOLES,
+    LIVE,
+    SAID_TO_ANOTHER,
+    WITHOUT_TOOLS,
+    XAI,
+    Said,
+    connections,
+)
 from workbench import protocols
 from workbench.contracts import Finding, Severity
 from workbench.protocols import with_turns
@@ -31,6 +42,14 @@ def test_a_fault_of_events_is_found_on_every_wire(name: str) -> None:
 @pytest.mark.parametrize("wire", ALL)
 def test_what_is_healthy_has_no_fault(wire: str) -> None:
     assert [found for found in findings(wire, HEALTHY[wire]) if found.severity is not Severity.INFO] == []
+
+
+def test_a_proactive_model_may_be_silent() -> None:
+    assert [found for found in findings(LIVE, SAID_TO_ANOTHER) if found.severity is not Severity.INFO] == []
+
+
+def test_a_session_of_xai_may_have_no_tools() -> None:
+    assert [found for found in findings(XAI, WITHOUT_TOOLS) if found.severity is not Severity.INFO] == []
 
 
 def test_each_hole_has_a_fault_and_a_reason() -> None:

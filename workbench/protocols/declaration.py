@@ -259,7 +259,8 @@ class Traits:
     """Facts that rules, repairs, conversion and probes need.
 
     Attributes:
-        warm_up: (parameter, value) of a request that only fills the server's memory; None if there is none.
+        may_be_silent: (parameter, value) of a request that a model may leave without output, such as one that only
+            fills the server's memory; None if there is none.
         previous_pointer: JSON pointer of the id of the response that a request continues; empty if none.
         thread_keeps_tools: a continued request has the instructions and tools of the one before.
         ends_with_calls: a turn is blocks in the order in which the model wrote them, and calls are the last of them.
@@ -292,7 +293,7 @@ class Traits:
         end_repeats_calls: the event that ends a stream contains the whole response, and SDKs read the calls from it.
     """
 
-    warm_up: tuple[str, JsonValue] | None = None
+    may_be_silent: tuple[str, JsonValue] | None = None
     previous_pointer: str = ""
     thread_keeps_tools: bool = False
     ends_with_calls: bool = False

@@ -197,16 +197,16 @@ def _is_paused(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
 
 
-def _is_warm_up(case: RuleContext) -> bool:
-    """True for a request that asks for no output."""
-    warm_up = protocols.traits(case.decoded.protocol).warm_up
-    return warm_up is not None and case.request is not None and warm_up in case.request.params.items()
+def _may_be_silent(case: RuleContext) -> bool:
+    """True for a request that a model may leave without output."""
+    parameter = protocols.traits(case.decoded.protocol).may_be_silent
+    return parameter is not None and case.request is not None and parameter in case.request.params.items()
 
 
 def _silent_answer(case: RuleContext) -> Iterator[Finding]:
     """An answer without a word and without a call."""
     answer = case.response
-    if answer is None or answer.error or not answer.is_complete or answer.stop == "filter" or _is_warm_up(case):
+    if answer is None or answer.error or not answer.is_complete or answer.stop == "filter" or _may_be_silent(case):
         return
     if not answer.messages:
         is_misread = any(noticed.slug == "stream.framing" for noticed in answer.anomalies)

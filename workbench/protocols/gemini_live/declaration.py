@@ -35,6 +35,7 @@ TRAITS = Traits(
     ),
     places=PLACES,
     may_be_empty=True,
+    may_be_silent=("proactivity", {"proactiveAudio": True}),  # what is not said to the model needs no answer (SDK 3.6)
     empty_is_message=True,
     answer_form_differs=True,
 )
