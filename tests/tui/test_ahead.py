@@ -109,7 +109,7 @@ async def test_keys_for_a_screen_that_is_still_coming_do_nothing_else(monkeypatc
         return look(*args)
 
     look = repair_offers.offered_repairs
-    monkeypatch.setattr(repair_offers, "look", slow)
+    monkeypatch.setattr(repair_offers, "offered_repairs", slow)
     app = WorkbenchApp(samples.example(samples.LOST_RESULT))
     async with app.run_test(size=(120, 40)) as pilot:
         session = app.screen

@@ -83,7 +83,7 @@ async def test_a_request_without_branches_says_nothing_of_them() -> None:
 TITLES = {
     "m": "Request 2 · restore the reasoning",
     "d": "Request 2 compared with request 1 · restore the reasoning",
-    "c": "Request 2 · restore the reasoning",
+    "c": "Request 2 → anthropic-messages · restore the reasoning",
     "T": "Tools of request 2 · restore the reasoning",
     "A": "Arguments of exchange 2 · restore the reasoning",
     "V": "What if · request 2 · restore the reasoning",

@@ -50,7 +50,7 @@ _PLACEHOLDER = regex.compile(
 )
 _SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
-_CLOSER = regex.compile(r"\s+|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>")
+_CLOSER = regex.compile(r"\s+|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>|<ctrl\d{1,3}>")
 _OPENERS = regex.compile(r"(?:<[|]?[A-Za-z_][\w:.\-]{0,40}[|]?>\s{0,8})+\Z")
 """Tags right before a call: a block around it that is none of its format."""
 _TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:", "```tool_code", "<tool_code>")
