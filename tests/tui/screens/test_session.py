@@ -170,7 +170,8 @@ async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
         {"role": "user", "content": "go on"},
     ]
     said: dict[str, object] = {"role": "assistant", "content": "on I go"}
-    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+    choice = {"index": 0, "message": said, "finish_reason": "stop"}
+    answer = {"id": "c1", "object": "chat.completion", "created": 1, "model": "gpt-4.1", "choices": [choice]}
     sent = [broken, [*broken, said, {"role": "user", "content": "and on"}]]
     asked = ({"model": "gpt-4.1", "messages": messages} for messages in sent)
     session = samples.session(*(samples.exchange(body, answer, number=n) for n, body in enumerate(asked)))

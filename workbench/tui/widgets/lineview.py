@@ -383,12 +383,12 @@ def _spread(view: LineView, width: int, opened: Mapping[int, list[Line]], rows: 
         head = view.head(item, width)
         parts = hang(head, width) if item not in opened and is_longer(head, width) else []
         if len(parts) > 1 and room > 0:
-            lines_of[item] = parts if len(parts) <= room + 1 else [*parts[:room], _joined(*parts[room : room + 2])]
+            lines_of[item] = parts if len(parts) <= room + 1 else [*parts[:room], _joint_row(*parts[room : room + 2])]
             room -= len(lines_of[item]) - 1
     return lines_of
 
 
-def _joined(first: Line, second: Line) -> Line:
+def _joint_row(first: Line, second: Line) -> Line:
     """Two rows of one line as a row that is too long, with a blank for the line break."""
     indented = bool(second) and second[0].text.isspace()
     return (*first, Span(" "), *second[indented:])

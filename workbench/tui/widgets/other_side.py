@@ -44,6 +44,8 @@ class OtherSidePane(WirePane):
 
     def mirror(self) -> None:
         """Show the side that the wire pane does not show now."""
+        if not self.is_mounted:
+            return
         opened, selection = self.session.opened, self.session.pointer.selection
         self.open(opened)
         if opened and selection:

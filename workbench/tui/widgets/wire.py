@@ -6,11 +6,10 @@ contains it is the selection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.message import Message
 
 from workbench.tui import keys
 from workbench.tui.action_forwarding import ActionOf
@@ -40,12 +39,10 @@ class WirePane(Pane):
     action_headers = ActionOf("rows_layout")
     action_token = ActionOf("byte_cursor")
 
-    class SideChange(Message):
-        """The other side is shown."""
-
     def __init__(self, *, id: str, of: str = "") -> None:
         super().__init__(id=id, of=of)
         self.content, self.marks = WireContent(), WireMarks()
+        self.after_turn: Callable[[], object] = bool  # called when the other side is shown
         self.bytes = ByteRows(self)
         self.rows_layout, self.byte_cursor = WireLayout(self), ByteCursor(self)
         self.finder = WireSearch(self)
@@ -82,7 +79,7 @@ class WirePane(Pane):
         if side != self.side:
             self.content.side = side
             self.open(self.opened)
-            self.post_message(self.SideChange())
+            self.after_turn()
 
     def grow(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view

@@ -186,8 +186,8 @@ class PaneLayout:
         screen.set_class(is_stacked, "-stacked")
         is_vast = is_stacked and body.size.width >= VAST
         part, whole = VAST_SHARE if is_vast else STACK_SHARE
-        listed = max(self._list_columns(), body.size.width * part // whole)
-        columns = f"{listed} {'5fr 4fr 4fr' if is_vast else '12fr 10fr'}" if is_stacked else None
+        list_width = max(self._list_columns(), body.size.width * part // whole)
+        columns = f"{list_width} {'5fr 4fr 4fr' if is_vast else '12fr 10fr'}" if is_stacked else None
         self._show_both_sides(is_vast)
         if columns != self._columns:
             self._columns = body.styles.grid_columns = columns
@@ -199,12 +199,8 @@ class PaneLayout:
             from workbench.tui.widgets.other_side import OtherSidePane
 
             self._other_side = OtherSidePane(self.screen)
+            self.screen.wire.after_turn = self._other_side.mirror
             self.screen.query_one("#body").mount(self._other_side, after="#wire")
-
-    def mirror(self) -> None:
-        """Show the side that the wire pane does not show beside it, if there is room."""
-        if self._other_side is not None and self._other_side.is_mounted:
-            self._other_side.mirror()
 
     def _list_columns(self) -> int:
         pane = self._exchanges

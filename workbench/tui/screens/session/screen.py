@@ -256,9 +256,6 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         """Look for the repairs of the finding under the cursor."""
         self.repair_lookup.want(message.finding)
 
-    def on_wire_pane_side_change(self) -> None:
-        self.panes.mirror()
-
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         self.pointer.move(message.view)
 
