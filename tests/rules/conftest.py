@@ -10,6 +10,7 @@ import pytest
 from workbench.contracts import EnforcedCheck, Fact
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import check_of, of_refused_params, read_relation
+from workbench.rules import clients
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
@@ -41,6 +42,17 @@ def exchange(request=None, response=None, *, protocol, status=200, origin=Origin
         else HttpResponse(status, Headers((("content-type", kind),)), Body(text_of(response))),
         origin=origin,
     )
+
+
+OF_FORMS = ("test_client_forms", "test_clients", "test_documented")
+"""Tests of what single clients make of the form of an answer; in all others an answer has the members in question."""
+
+
+@pytest.fixture(autouse=True)
+def no_remarks_on_forms(request, monkeypatch):
+    """Leave out which single clients fail on the small answers of these tests, most without id and model."""
+    if request.module.__name__.rpartition(".")[2] not in OF_FORMS:
+        monkeypatch.setattr(clients, "check_forms", lambda case, answer: ())
 
 
 @pytest.fixture

@@ -17,12 +17,21 @@ def chunk(delta=None, reason=None, **more):
     return {
         "id": "x",
         "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "gpt-4.1",
         "choices": [{"index": 0, "delta": delta or {}, "finish_reason": reason}],
         **more,
     }
 
 
-USAGE = {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": {"completion_tokens": 3}}
+USAGE = {
+    "id": "x",
+    "object": "chat.completion.chunk",
+    "created": 1,
+    "model": "gpt-4.1",
+    "choices": [],
+    "usage": {"completion_tokens": 3},
+}
 
 
 def sse(*chunks, done=True):
@@ -186,7 +195,8 @@ def test_an_error_answer_is_no_fault_of_the_stream(chat):
 
 
 def test_one_body_in_place_of_a_stream(inspect):
-    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     (finding,) = inspect({"model": "m", "stream": True, "messages": GO}, body, protocol="openai-chat")
     assert (finding.rule, finding.severity) == ("stream.framing", "warning")
 
