@@ -247,7 +247,7 @@ def test_what_recordings_show_accepted_is_accepted(label, protocol, body, url, h
 def test_the_same_without_what_it_was_accepted_with_is_refused():
     for label, protocol, body, url in (row[:4] for row in RECORDED[1:]):
         elsewhere = url.replace("2.5-flash", "1.5-pro").partition("/anthropic")[0]
-        judgement, _ = judged(label, protocol, body, url=elsewhere, headers=[("x-a", "b")])
+        judgement, _ = judged(label, protocol, body, url=elsewhere, headers=[("anthropic-version", "2023-06-01")])
         assert judgement.verdict == "refuses"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from tests.formats.exporters.selecting import every
 from tests.formats.importers.test_mitmproxy import flow
 from tests.formats.importers.test_tnetstring import written
+from workbench.contracts import Finding
 from workbench.formats.exporters import har as har_export
 from workbench.formats.importers import har, mitmproxy
 from workbench.protocols import with_turns
@@ -88,7 +89,7 @@ def test_a_tool_loop_over_one_connection_is_a_conversation_of_requests() -> None
         "openai-responses",
         "openai-responses",
     ]
-    assert [(r.findings, r.problems, r.is_undecided) for r in inspector.rows] == [((), (), False)] * 3
+    assert [(told(r.findings), r.problems, r.is_undecided) for r in inspector.rows] == [((), (), False)] * 3
     assert inspector.rows[2].conversation == inspector.rows[1].conversation
     assert [row.calls for row in inspector.rows] == [(), ("ls",), ()]
 
@@ -118,8 +119,13 @@ def inspected(*said: Said) -> Inspector:
     return made
 
 
+def told(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Without what single clients make of these short answers."""
+    return tuple(f for f in findings if f.rule != "stream.client-raises")
+
+
 def found(inspector: Inspector) -> list[tuple[str, ...]]:
-    return [tuple(f.rule for f in row.findings) for row in inspector.rows]
+    return [tuple(f.rule for f in told(row.findings)) for row in inspector.rows]
 
 
 def test_the_memory_of_a_connection_holds_what_the_server_does_not_store() -> None:
@@ -272,4 +278,4 @@ def test_the_backend_of_openai_live_is_read_as_responses() -> None:
     assert json.loads(first.request.body.raw) == {**BACKEND, "input": []}
     assert json.loads(second.request.body.raw) == {**BACKEND, "previous_response_id": "resp_1", "input": [RESULT]}
     found = Inspector(MemorySession("live", (first, second))).run()
-    assert [row.protocol for row in found.rows] == ["openai-responses"] * 2 and not found.findings
+    assert [row.protocol for row in found.rows] == ["openai-responses"] * 2 and not told(found.findings)

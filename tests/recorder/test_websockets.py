@@ -76,7 +76,8 @@ async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
 
     inspector = Inspector(open_session(tmp_path / "s.wb"))
     inspector.detail(3)
-    assert [[f.rule for f in row.findings] for row in inspector.rows[:3]] == [[], ["secret.in-body"], []]
+    rules = [{f.rule for f in row.findings} - {"stream.client-raises"} for row in inspector.rows[:3]]
+    assert rules == [set(), {"secret.in-body"}, set()]
 
 
 async def test_compressed_or_not_the_messages_are_the_same(tmp_path: Path) -> None:

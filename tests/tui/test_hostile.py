@@ -14,6 +14,7 @@ from tests.thinning import Thin
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.terminals import in_terminal
+from workbench import protocols
 from workbench.config import resources
 from workbench.library import home_state
 from workbench.rules.inspection import Inspector
@@ -70,7 +71,9 @@ def hostile_session(filler: str = EVIL) -> MemorySession:
 
 @cache
 def contracts_text() -> str:
-    return "".join(path.read_text() for path in resources.folder("profiles").glob("*.yaml"))
+    forms = (resources.protocol_file(name, "answer_forms.json") or b"" for name in protocols.protocols())
+    contracts = (path.read_bytes() for path in resources.folder("profiles").glob("*.yaml"))
+    return b"".join((*contracts, *forms)).decode()
 
 
 @cache
@@ -84,7 +87,7 @@ def assert_clean(driver: Driver) -> None:
         for segment in strip:
             assert not any(map(acts, set(segment.text))), segment
             link = segment.style.link if segment.style else None
-            assert link is None or link in contracts_text(), "only the sources of our contracts are links"
+            assert link is None or link in contracts_text(), "only the sources of our data are links"
 
 
 @pytest.mark.parametrize("size", [(40, 15), (160, 50)])

@@ -57,7 +57,7 @@ class StreamTable:
         is_incomplete = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
         self.events = decoded.events[:-1] if is_incomplete else decoded.events
         self.groups = groups
-        self._kept: dict[tuple[int, int], list[Line]] = {}
+        self._row_cache: dict[tuple[int, int], list[Line]] = {}
         self.steps = Steps(adapter, self.events)
         self.effects = Effects(decoded.response, decoded.events, self.steps)
 
@@ -146,11 +146,11 @@ class StreamTable:
 
     def _raw(self, number: int, width: int) -> list[Line]:
         """The bytes of an event, from those kept if they are."""
-        lines = self._kept.get((number, width))
+        lines = self._row_cache.get((number, width))
         if lines is None:
-            lines = self._kept[number, width] = self._lay_out(number, width)
-            if len(self._kept) > MOST_KEPT:
-                self._kept.pop(next(iter(self._kept)))
+            lines = self._row_cache[number, width] = self._lay_out(number, width)
+            if len(self._row_cache) > MOST_KEPT:
+                self._row_cache.pop(next(iter(self._row_cache)))
         return lines
 
     def _lay_out(self, number: int, width: int) -> list[Line]:
