@@ -214,7 +214,7 @@ SIGNS = {PASS: "+", PARTIAL: "!", FAIL: "x", UNCLEAR: "?"}
 UNSEEN = {"canary", "media", "reasoning", "choice"}
 """Probes that may find nothing to see: no reasoning, or signed; no place for pictures; no word for a choice."""
 
-OF_CONTRACTS = {
+HEALTHY_VERDICTS = {
     ("cohere", "names"): FAIL,  # letters, digits and underscores alone
     ("gemini-live", "keywords"): PARTIAL,
 }
@@ -222,7 +222,7 @@ OF_CONTRACTS = {
 REFUSES_ITS_NULL = "cloudflare"
 """Contract of a provider that refuses the null content of its own answers (sure pull request 467), so that no probe
 with a second turn gets an answer."""
-AGAINST = {("koboldcpp", "cancelled"): UNCLEAR}
+MADE_VERDICTS = {("koboldcpp", "cancelled"): UNCLEAR}
 """Contract and probe → what the dial measures: KoboldCpp's errors all say that the service is unavailable."""
 
 
@@ -249,9 +249,9 @@ def test_every_verdict_follows_its_dial_under_every_contract(
             assert healthy is FAIL and probe.requests > 1
             row.append("..")
             continue
-        known = (OF_CONTRACTS[place],) if place in OF_CONTRACTS else (PASS, seen)
+        known = (HEALTHY_VERDICTS[place],) if place in HEALTHY_VERDICTS else (PASS, seen)
         assert healthy in known or probe.name in UNSEEN, words(well)
-        assert ill in ((FAIL, UNCLEAR) if probe.name in UNSEEN else (AGAINST.get(place, FAIL),)), words(made)
+        assert ill in ((FAIL, UNCLEAR) if probe.name in UNSEEN else (MADE_VERDICTS.get(place, FAIL),)), words(made)
         for each in (well, made):
             assert len(each.exchanges) <= probe.requests, f"{probe.name} sent {len(each.exchanges)} requests"
             size = sum(len(side.body.raw) for e in each.exchanges for side in (e.request, e.response) if side)

@@ -70,7 +70,6 @@ HOLES: Mapping[str, Holes] = {
         **misses((ANTHROPIC, OLLAMA, CONVERSE), ACCEPTED),
         **misses((COHERE, STEPS), UNKNOWN),
     },
-    "schema.ref": misses((GEMINI,), "its schemas have no references at all: schema.unsupported-keyword"),
     "schema.too-many-tools": misses((ANTHROPIC, OLLAMA, CONVERSE, COHERE, STEPS), "no limit is known"),
     "schema.tools-missing": {
         **misses((ANTHROPIC, CHAT, RESPONSES, GEMINI, OLLAMA), ACCEPTED),
