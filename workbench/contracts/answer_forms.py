@@ -48,7 +48,7 @@ _OF_STREAMS = tuple(piece for piece in AnswerPiece if piece is not AnswerPiece.B
 
 
 class ClientEffect(StrEnum):
-    """What a client makes of a form."""
+    """Effect of a form on a client: an exception, or a part of the answer that it drops."""
 
     RAISES = "raises"
     MISSES = "misses"

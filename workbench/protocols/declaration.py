@@ -239,7 +239,7 @@ class TokenCounts(NamedTuple):
 
 
 class PartInEvent(NamedTuple):
-    """How an event of a stream begins a block or item of the response.
+    """Beginning of a block or item of the response, in an event of a stream.
 
     Attributes:
         marker: bytes of the type of the event.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
-from workbench.tui.widgets.other_side import OtherSidePane
+from workbench.tui.widgets.wire import WirePane
 
 WIDE = (240, 60)
 
 
 async def sides(driver: Driver) -> tuple[str, str]:
     """The sides of both wire panes, the focused one first."""
-    await until(driver.pilot, lambda: driver.app.screen.query(OtherSidePane))
+    await until(driver.pilot, lambda: driver.app.screen.query("#other-side"))
     await driver.pilot.pause()
-    return driver.screen.wire.side, driver.app.screen.query_one(OtherSidePane).side
+    return driver.screen.wire.side, driver.app.screen.query_one("#other-side", WirePane).side
 
 
 async def test_the_response_is_beside_the_request() -> None:
@@ -45,12 +45,12 @@ async def test_a_narrower_window_has_one_wire_pane() -> None:
         for size in ((160, 50), (120, 40), (80, 24), (40, 20)):
             await driver.pilot.resize_terminal(*size)
             await driver.pilot.pause()
-            assert not driver.app.screen.query_one(OtherSidePane).display, size
+            assert not driver.app.screen.query_one("#other-side", WirePane).display, size
             assert "2 Wire · response 2" not in driver.text
         await driver.pilot.resize_terminal(*WIDE)
         await until(driver.pilot, lambda: "2 Wire · response 2" in driver.text)
         await driver.press("2", "z")
-        assert not driver.app.screen.query_one(OtherSidePane).display
+        assert not driver.app.screen.query_one("#other-side", WirePane).display
 
 
 async def test_what_belongs_to_the_selection_is_marked_on_both_sides() -> None:
@@ -61,7 +61,7 @@ async def test_what_belongs_to_the_selection_is_marked_on_both_sides() -> None:
         assert opened
         selection = opened.at_pointer("request", "/messages/1")
         driver.screen.pointer.select(selection)
-        other = driver.app.screen.query_one(OtherSidePane)
+        other = driver.app.screen.query_one("#other-side", WirePane)
         await until(driver.pilot, lambda: other.side == "response")
         assert not other.marks.lit
         assert other.marks.related == opened.lights(selection).spans.get("response", ())

@@ -29,7 +29,7 @@ LARGEST_ANSWER = 1_000_000
 
 
 def of_answer(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
-    """What clients stumble over in an answer, where no finding speaks of the place."""
+    """Findings on parts of an answer that clients stumble over, where no other finding speaks of the place."""
     yield from _foreign_end(case, found)
     endless = list(_without_end(case, found))
     yield from endless
@@ -71,7 +71,7 @@ class _AnswerBody(NamedTuple):
 
 
 def _bodies(case: RuleContext) -> Iterator[_AnswerBody]:
-    """What of an answer is held to the grammar: all of it, or the first and the last event of a stream."""
+    """Parts of an answer that are held to the grammar: all of it, or the first and the last event of a stream."""
     decoded, answer = case.decoded, case.response
     if answer is None or not answer.messages or answer.error or not answer.is_complete:
         return
@@ -181,7 +181,7 @@ _IN_PIECES = ("choices", "candidates", "content", "output")
 
 
 def _faults_of_part(case: RuleContext, body: _AnswerBody) -> Iterator[_AnswerFault]:
-    """What a block or item lacks when it begins, or has of another type."""
+    """Faults of a block or item that begins: keys that it lacks, and values of another type."""
     grammar = grammars.grammar_of(case.decoded.protocol or "")
     if grammar is not None:
         for fault in grammar.faults(body.kind, body.value, body.at):

@@ -6,52 +6,54 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from workbench.tui.widgets.wire import WirePane
+from workbench.tui.widgets.wire import ShownSide, WirePane
 from workbench.views import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.selection import ExchangeSelection, Lights
+    from workbench.tui.selection import ExchangeSelection, Spans
 
 
-class OtherSidePane(WirePane):
-    """The bytes of the side that the wire pane does not show. It is not focused: a click swaps both sides.
+def other_side_pane(session: SessionScreen) -> WirePane:
+    """A pane of the side that the wire pane of a session does not show. It is never focused."""
+    pane = WirePane(id="other-side", of="wire")
+    pane.can_focus = False
+    pane.turn = OtherSide(pane, session)
+    session.wire.turn.mirrored.append(pane.turn)
+    return pane
+
+
+class OtherSide(ShownSide):
+    """The side that the wire pane does not show; a click swaps both.
 
     Args:
         session: the screen with the wire pane.
     """
 
-    can_focus = False
-
-    def __init__(self, session: SessionScreen) -> None:
-        super().__init__(id="other-side", of="wire")
+    def __init__(self, pane: WirePane, session: SessionScreen) -> None:
+        super().__init__(pane)
         self.session = session
 
-    def on_mount(self) -> None:
-        self.mirror()
+    def choose(self) -> None:
+        self.pane.content.side = RESPONSE if self.session.wire.side == REQUEST else REQUEST
 
-    def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
-        self.content.side = RESPONSE if self.session.wire.side == REQUEST else REQUEST
-        super().open(exchange_view, why_not)
+    def follow(self, selection: ExchangeSelection, *, is_source: bool) -> None:
+        """Stay, wherever the selection is."""
 
-    def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
-        """Highlight what is related to the selection, and scroll to it; the side stays the other one."""
-        super().light(selection, lights, is_source=True)
-        related = lights.spans.get(self.side, ())
-        if related and not is_source and not self.content.is_received:
-            self.go_to(related[0][0])
+    def spans(self) -> Spans:
+        """Byte ranges to scroll to: what is related to the selection, which is on the other side."""
+        return self.pane.marks.lit or self.pane.marks.related
 
     def mirror(self) -> None:
         """Show the side that the wire pane does not show now."""
-        if not self.is_mounted:
-            return
         opened, selection = self.session.opened, self.session.pointer.selection
-        self.open(opened)
+        if not self.pane.is_mounted:
+            return
+        self.pane.open(opened)
         if opened and selection:
-            self.light(selection, opened.lights(selection), is_source=False)
+            self.pane.light(selection, opened.lights(selection), is_source=False)
 
-    def on_click(self, event: events.Click) -> None:
+    def click(self, event: events.Click) -> None:
         """Show this side in the wire pane."""
         event.prevent_default()
         event.stop()

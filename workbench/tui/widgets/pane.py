@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 class Pane(LineView):
-    """A view of one exchange.
-
-    Args:
-        id: a name of ``session_panes.PANES``; another one for a second pane of the row ``of``.
-    """
+    """A view of one exchange. Its id, or ``of`` for a second pane of the same, is a name of ``session_panes.PANES``."""
 
     def __init__(self, *, id: str, of: str = "") -> None:
         super().__init__(id=id)

@@ -6,7 +6,7 @@ contains it is the selection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -41,13 +41,13 @@ class WirePane(Pane):
 
     def __init__(self, *, id: str, of: str = "") -> None:
         super().__init__(id=id, of=of)
-        self.content, self.marks = WireContent(), WireMarks()
-        self.after_turn: Callable[[], object] = bool  # called when the other side is shown
-        self.bytes = ByteRows(self)
+        self.content, self.marks, self.bytes = WireContent(), WireMarks(), ByteRows(self)
+        self.turn = ShownSide(self)
         self.rows_layout, self.byte_cursor = WireLayout(self), ByteCursor(self)
         self.finder = WireSearch(self)
 
     def open(self, exchange_view: ExchangeView | None, why_not: str = "") -> None:
+        self.turn.choose()
         self.marks, self.byte_cursor.byte = WireMarks(), 0
         self.rows_layout.show(exchange_view)
         super().open(exchange_view, why_not)
@@ -79,7 +79,7 @@ class WirePane(Pane):
         if side != self.side:
             self.content.side = side
             self.open(self.opened)
-            self.after_turn()
+            self.turn.mirror()
 
     def grow(self, exchange_view: ExchangeView) -> None:
         self.opened = exchange_view
@@ -111,12 +111,11 @@ class WirePane(Pane):
         return None if self.opened is None or is_elsewhere else self.opened.at_byte(self.side, self.byte_cursor.byte)
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
-        if not is_source and selection.spans:
-            self.show_side(selection.side)
+        self.turn.follow(selection, is_source=is_source)
         self.marks.select(selection if selection.side == self.side else None)
         self.mark_related(lights.spans.get(self.side, ()))
-        if self.marks.lit and not is_source and not self.content.is_received:
-            self.go_to(self.marks.lit[0][0])
+        if (spans := self.turn.spans()) and not is_source and not self.content.is_received:
+            self.go_to(spans[0][0])
         self.entitle()
 
     def mark_related(self, related: Spans) -> None:
@@ -135,7 +134,36 @@ class WirePane(Pane):
         self.entitle()
 
     def on_click(self, event: events.Click) -> None:
-        self.byte_cursor.click(event)
+        self.turn.click(event)
+
+
+class ShownSide:
+    """The side of a wire pane that goes where the selection is."""
+
+    def __init__(self, pane: WirePane) -> None:
+        self.pane = pane
+        self.mirrored: list[ShownSide] = []
+
+    def choose(self) -> None:
+        """Choose the side of an exchange that is opened."""
+
+    def follow(self, selection: ExchangeSelection, *, is_source: bool) -> None:
+        """Show the side of a selection that was made elsewhere."""
+        if not is_source and selection.spans:
+            self.pane.show_side(selection.side)
+
+    def spans(self) -> Spans:
+        """Byte ranges to scroll to: those of the selection."""
+        return self.pane.marks.lit
+
+    def mirror(self) -> None:
+        """Let the panes beside this one show the side that it does not show now."""
+        for other in self.mirrored:
+            other.mirror()
+
+    def click(self, event: events.Click) -> None:
+        """Go to the byte that was clicked."""
+        self.pane.byte_cursor.click(event)
 
 
 class WireSearch(ItemSearch):

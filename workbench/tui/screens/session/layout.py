@@ -18,7 +18,7 @@ from workbench.views import line_columns
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.state import SessionState
-    from workbench.tui.widgets.other_side import OtherSidePane
+    from workbench.tui.widgets.wire import WirePane
 
 FEW = 5
 """Exchanges that a small timeline has room for."""
@@ -88,7 +88,7 @@ class PaneLayout:
         self._list_rows = self._main_rows = self._main_room = 2
         self._rows: str | None = None
         self._columns: str | None = None
-        self._other_side: OtherSidePane | None = None
+        self._other_side: WirePane | None = None
         self.is_furnished = False
 
     async def furnish(self) -> None:
@@ -196,11 +196,11 @@ class PaneLayout:
         """Mount the pane of the other side with the first window that has room for it."""
         self.screen.set_class(is_vast, "-vast")
         if is_vast and self._other_side is None:
-            from workbench.tui.widgets.other_side import OtherSidePane
+            from workbench.tui.widgets.other_side import other_side_pane
 
-            self._other_side = OtherSidePane(self.screen)
-            self.screen.wire.after_turn = self._other_side.mirror
+            self._other_side = other_side_pane(self.screen)
             self.screen.query_one("#body").mount(self._other_side, after="#wire")
+            self.screen.call_after_refresh(self._other_side.turn.mirror)
 
     def _list_columns(self) -> int:
         pane = self._exchanges
