@@ -13,6 +13,7 @@ from workbench import protocols
 from workbench.contracts.answer_forms import AnswerForm, AnswerPiece, known_answer_forms
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError
+from workbench.rules._shared import client_forms
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
@@ -118,3 +119,9 @@ def test_a_line_that_says_something_else_is_refused(line: dict[str, object], wor
 
     with pytest.raises(ProfileError, match=words):
         module._form(Node(line, "forms"))
+
+
+def test_nothing_of_an_answer_is_kept_and_depth_is_no_fault() -> None:
+    deep = HEAD + b'[{"index":0,"delta":{"role":"assistant","content":"a secret text"}}],"more":'
+    assert found(deep + b"[" * 400 + b"]" * 400 + b"}\n\n" + WHOLE) == []
+    assert "a secret text" not in repr(client_forms._kept)

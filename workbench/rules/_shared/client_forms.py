@@ -7,7 +7,6 @@ a server writes there it writes everywhere. Answers of one make have one form, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from workbench.contracts import (
@@ -64,7 +63,7 @@ def check_forms(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
         if form.is_in(case.decoded.response_text[first.start : first.end + len(b"\r\n")]):
             found[number] = [_Place(first.number, "")]
     for event, pieces, value in _pieces(case, answer) if forms else ():
-        for number, pointer in _known_forms(case.decoded.protocol or "", pieces, _ValueOfForm(value)):
+        for number, pointer in _known_forms(case.decoded.protocol or "", pieces, value):
             found.setdefault(number, []).append(_Place(event, pointer))
     for number, places in sorted(found.items()):
         if not forms[number].providers or case.contract.name in forms[number].providers:
@@ -174,37 +173,36 @@ def _read(
         return
 
 
-class _ValueOfForm:
-    """A value that equals all values of its form: with the same members, types and known words."""
-
-    __slots__ = ("form", "value")
-
-    def __init__(self, value: JsonValue) -> None:
-        self.value, self.form = value, _form_of(value, "")
-
-    def __hash__(self) -> int:
-        return hash(self.form)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ValueOfForm) and self.form == other.form
+_DEEPEST = 32
+"""Levels of JSON that belong to a form: no place of a form leads deeper."""
+_MOST_FORMS = 512
+"""Forms whose result is kept: servers have fewer."""
+_kept: dict[tuple[str, frozenset[AnswerPiece], object], tuple[tuple[int, str], ...]] = {}
+"""Protocol, kinds of a piece and its form → what was found in it. No value of an answer is kept."""
 
 
-def _form_of(value: JsonValue, key: str) -> object:
+def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: JsonValue) -> tuple[tuple[int, str], ...]:
+    """(number of the form, pointer) of every known form in a piece."""
+    key = protocol, pieces, _form_of(value, "")
+    found = _kept.get(key)
+    if found is None:
+        if len(_kept) >= _MOST_FORMS:
+            _kept.clear()
+        found = _kept[key] = tuple(
+            (number, pointer)
+            for number, form in enumerate(known_answer_forms(protocol))
+            if not form.pieces.isdisjoint(pieces)
+            for pointer in form.places(value)
+        )
+    return found
+
+
+def _form_of(value: JsonValue, key: str, level: int = 0) -> object:
+    """Hashable; equal for values with the same members, types and known words."""
     if isinstance(value, str):
         return value if not value or key in FORM_WORDS else str
-    if isinstance(value, dict):
-        return tuple([(name, _form_of(inner, name)) for name, inner in value.items()])
-    if isinstance(value, list):
-        return (list, *[_form_of(inner, "") for inner in value])
+    if level < _DEEPEST and isinstance(value, dict):
+        return tuple([(name, _form_of(inner, name, level + 1)) for name, inner in value.items()])
+    if level < _DEEPEST and isinstance(value, list):
+        return (list, *[_form_of(inner, "", level + 1) for inner in value])
     return value if value is None or isinstance(value, bool) else type(value)
-
-
-@lru_cache(maxsize=512)
-def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: _ValueOfForm) -> tuple[tuple[int, str], ...]:
-    """(number of the form, pointer) of every known form in a piece."""
-    return tuple(
-        (number, pointer)
-        for number, form in enumerate(known_answer_forms(protocol))
-        if not form.pieces.isdisjoint(pieces)
-        for pointer in form.places(value.value)
-    )
