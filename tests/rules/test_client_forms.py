@@ -124,4 +124,4 @@ def test_a_line_that_says_something_else_is_refused(line: dict[str, object], wor
 def test_nothing_of_an_answer_is_kept_and_depth_is_no_fault() -> None:
     deep = HEAD + b'[{"index":0,"delta":{"role":"assistant","content":"a secret text"}}],"more":'
     assert found(deep + b"[" * 400 + b"]" * 400 + b"}\n\n" + WHOLE) == []
-    assert "a secret text" not in repr(client_forms._kept)
+    assert "a secret text" not in repr(client_forms._result_cache)

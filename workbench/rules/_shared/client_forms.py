@@ -177,18 +177,18 @@ _DEEPEST = 32
 """Levels of JSON that belong to a form: no place of a form leads deeper."""
 _MOST_FORMS = 512
 """Forms whose result is kept: servers have fewer."""
-_kept: dict[tuple[str, frozenset[AnswerPiece], object], tuple[tuple[int, str], ...]] = {}
+_result_cache: dict[tuple[str, frozenset[AnswerPiece], object], tuple[tuple[int, str], ...]] = {}
 """Protocol, kinds of a piece and its form → what was found in it. No value of an answer is kept."""
 
 
 def _known_forms(protocol: str, pieces: frozenset[AnswerPiece], value: JsonValue) -> tuple[tuple[int, str], ...]:
     """(number of the form, pointer) of every known form in a piece."""
     key = protocol, pieces, _form_of(value, "")
-    found = _kept.get(key)
+    found = _result_cache.get(key)
     if found is None:
-        if len(_kept) >= _MOST_FORMS:
-            _kept.clear()
-        found = _kept[key] = tuple(
+        if len(_result_cache) >= _MOST_FORMS:
+            _result_cache.clear()
+        found = _result_cache[key] = tuple(
             (number, pointer)
             for number, form in enumerate(known_answer_forms(protocol))
             if not form.pieces.isdisjoint(pieces)
