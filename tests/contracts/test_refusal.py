@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.contracts import Contract, Fact
+from workbench.contracts import Contract, Fact, Finding, Severity, refusal_words, split_evidence
 from workbench.contracts.verdict import fill, known_values
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
 from workbench.protocols.decode import DecodedExchange
@@ -42,3 +42,18 @@ def test_variables_are_filled(template: str, pointer: str, merges: bool, expecte
     decoded = DecodedExchange(0, Exchange("e"))
     decoded.request = REQUEST
     assert fill(template, known_values(pointer, decoded, contract, CALL)) == expected
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected", "seen", "words"),
+    [
+        ("'x'; provider error: 'as recorded'", "as expected", "'x'", "'as recorded'"),
+        ("provider error: 'as recorded'", "", "", "'as recorded'"),
+        ("'x'", "as expected", "'x'", "as expected"),
+    ],
+)
+def test_recorded_words_come_before_those_that_a_contract_expects(
+    evidence: str, expected: str, seen: str, words: str
+) -> None:
+    finding = Finding("a.b", Severity.ERROR, 0, "request", "", "m", evidence=evidence, refusal=expected)
+    assert (split_evidence(finding)[0], refusal_words(finding)) == (seen, words)

@@ -161,6 +161,11 @@ SAID: list[tuple[str, list[Json], tuple[Part, ...]]] = [
         [chunk({"tool_calls": [{"id": f"c{n}", "function": {"name": "f", "arguments": "{}"}} for n in range(2)]})],
         (made("c0", "f", {}, "{}"), made("c1", "f", {}, "{}")),
     ),
+    (
+        "later pieces of a call share a chunk",
+        [call(0, "c", "f", ""), chunk({"tool_calls": [{"index": 0, "function": {"arguments": a}} for a in "{}"]})],
+        (made("c", "f", {}, "{}"),),
+    ),
     ("no arguments came", [call(0, "c", "f", "")], (made("c", "f", None, "", error="the argument text is empty"),)),
     (
         "further keys of a call",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.protocols import response_bodies as bodies
 from tests.record_responses import CALL_A, CITED, SQL, THOUGHT, USAGE, call, frame, message, reasoning, stream, whole
 from workbench.errors import LocalProtocolError
-from workbench.ir import Carrier, ModelResponse, Opaque, Reasoning, Text, ToolCallIR
+from workbench.ir import MILD, Carrier, ModelResponse, Opaque, Reasoning, Text, ToolCallIR
 from workbench.protocols.openai_responses import adapter
 from workbench.wire.sse import SseReader, read_events
 
@@ -176,6 +176,18 @@ def test_items_that_change_their_name(key: str, slug: str) -> None:
     said = play(*events[:-1], {"type": "response.completed", "response": whole(other)})
     assert [(a.slug, a.pointer) for a in said.anomalies] == [(slug, f"/output/0/{key}")]
     assert len(said.messages) == 1
+
+
+def test_a_clients_tool_search_has_the_call_id_of_its_end() -> None:
+    search = {"id": "tsc_1", "type": "tool_search_call", "call_id": "begun", "arguments": {}, "execution": "client"}
+    ended = search | {"call_id": "ended"}
+    said = play(
+        {"type": "response.created", "response": whole()},
+        {"type": "response.output_item.added", "output_index": 0, "item": search},
+        {"type": "response.output_item.done", "output_index": 0, "item": ended},
+        {"type": "response.completed", "response": whole(ended)},
+    )
+    assert [(a.slug, a.pointer) for a in said.anomalies] == [(f"stream.id{MILD}", "/output/0/call_id")]
 
 
 def test_ids_that_differ_in_each_event_are_one_fault() -> None:

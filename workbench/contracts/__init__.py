@@ -25,6 +25,8 @@ from workbench.contracts.finding import (
     Repair,
     Severity,
     WireOrder,
+    refusal_words,
+    split_evidence,
 )
 from workbench.contracts.loading import (
     GENERIC,
@@ -190,9 +192,11 @@ __all__ = [
     "read",
     "reads_same",
     "refusal_of",
+    "refusal_words",
     "resolve",
     "rule_of",
     "soften",
+    "split_evidence",
     "states",
     "variants",
     "warnings",

@@ -201,3 +201,14 @@ class Finding:
     places: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
     order: WireOrder | None = field(default=None, compare=False, repr=False)
     kind: str = ""
+
+
+def split_evidence(finding: Finding) -> tuple[str, str]:
+    """What was seen, and the provider's words that the evidence quotes from the recording."""
+    seen, _, quotation = finding.evidence.partition("provider error: ")
+    return seen.removesuffix("; "), quotation
+
+
+def refusal_words(finding: Finding) -> str:
+    """The provider's words about a finding: as recorded, else as its contract expects them; empty if none are known."""
+    return split_evidence(finding)[1] or finding.refusal

@@ -81,7 +81,6 @@ if TYPE_CHECKING:
         saving_words,
         share_of,
         size,
-        split_evidence,
     )
 else:
     __getattr__ = lazy(__name__)
@@ -147,7 +146,6 @@ __all__ = [
     "saving_words",
     "share_of",
     "size",
-    "split_evidence",
     "story_body",
     "story_digits",
     "story_line",

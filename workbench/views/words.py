@@ -116,12 +116,6 @@ MOST_FACT = 200
 """Characters of a fact."""
 
 
-def split_evidence(finding: Finding) -> tuple[str, str]:
-    """What was seen, and the provider's words that the evidence quotes, which have a line of their own."""
-    seen, _, quotation = finding.evidence.partition("provider error: ")
-    return seen.removesuffix("; "), quotation
-
-
 FACT_WORDS: Mapping[str, str] = {
     "taken": "accepted",
     "unsayable": "not expressible in the protocol",

@@ -194,7 +194,9 @@ def test_a_report_of_thousands_stays_small_and_says_what_it_lacks() -> None:
     body = Body(json.dumps({"model": "gpt-4.1", "messages": [{"role": "user", "content": "x" * 20_000}]}).encode())
     request = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", body=body)
     said = {"index": 0, "message": {"role": "assistant", "content": "So."}, "finish_reason": "stop"}
-    answer = Body(json.dumps({"id": "chatcmpl-1", "object": "chat.completion", "choices": [said]}).encode())
+    usage = {"prompt_tokens": 5000, "completion_tokens": 2, "total_tokens": 5002}
+    whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-4.1", "usage": usage}
+    answer = Body(json.dumps(whole | {"choices": [said]}).encode())
     one = Exchange("1", request, HttpResponse(200, body=answer))
     made = html.write(every(MemorySession("it", (one,) * 320)))
     assert len(made.data) < 1_000_000

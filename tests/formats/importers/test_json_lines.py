@@ -36,6 +36,14 @@ def test_payloads_of_one_stream_become_a_stream(data: Path, file: str, names: li
     assert [loads(e.data or b"") for e in events] == [loads(line) for line in raw.splitlines()]
 
 
+def test_whole_streams_one_after_the_other_are_exchanges_of_their_own(data: Path) -> None:
+    one = (data / "messages.chunks.txt").read_bytes().rstrip() + b"\n"
+    next_one = one.replace(b'"id":"', b'"id":"next_', 1)
+    assert next_one != one
+    session = json_lines.read(one + next_one, "x")
+    assert [len(read_events(e.response.body.raw)) for e in session.exchanges if e.response] == [6, 6]
+
+
 def test_the_framing_is_marked_and_no_terminator_is_invented(data: Path) -> None:
     exchange = json_lines.read((data / "chat.chunks.txt").read_bytes(), "x").exchange(0)
     assert exchange.meta["framing"] == "synthesised"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench import __version__, contracts
 from workbench.cli._check.file_report import FileReport, place_json, repair_json
 from workbench.cli._output import about_lines, cut, emit, emit_json, number
-from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Severity, Verdict
+from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Severity, Verdict, refusal_words, split_evidence
 from workbench.rules import ContradictedFact, InspectedExchange, judge
-from workbench.views import SEVERITY_GLYPH, origin_words, split_evidence
+from workbench.views import SEVERITY_GLYPH, origin_words
 
 Errors = Sequence[dict[str, str]]
 ALIKE = 3
@@ -112,18 +112,16 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
     yield f"      {finding.message}"
     if finding.places:
         yield f"      also at: {_other_places(finding)}"
-    seen, quotation = split_evidence(finding)
-    evidence = seen if finding.refusal and quotation else finding.evidence
-    if evidence:
+    if evidence := split_evidence(finding)[0]:
         yield f"      seen: {cut(evidence, LONG)}"
     if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
         yield "      basis: most providers refuse this; unknown for this provider"
     if finding.origin:
         yield f"      began {cut(origin_words(finding, in_full=True), LONG)}"
-    if finding.refusal:
+    if refusal := refusal_words(finding):
         is_second = answered not in (None, finding) and finding.check and finding.severity is Severity.ERROR
         verb = "would also be refused" if is_second else "provider error"
-        yield f"      {verb}: {cut(finding.refusal, LONG)}"
+        yield f"      {verb}: {cut(refusal, LONG)}"
     if finding.repairs:
         from workbench.edits.repairs import verification
 

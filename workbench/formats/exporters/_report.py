@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from workbench import contracts, regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
-from workbench.contracts import Edit, Finding, Severity, pages, refusal_of
+from workbench.contracts import Edit, Finding, Severity, pages, refusal_of, refusal_words, split_evidence
 from workbench.edits.repairs import verification, with_repairs
 from workbench.errors import SessionFormatError
 from workbench.formats.exporters import ExportSelection
@@ -210,6 +210,8 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
     row = inspector.rows[finding.exchange]
     refusal = refusal_of(finding, contracts.get(row.provider)) if row.provider else None
     began = finding.origin
+    evidence, recorded = split_evidence(finding)
+    is_recorded = bool(recorded)
     return FindingText(
         number=number,
         rule=finding.rule,
@@ -218,9 +220,11 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
         where=_where(finding),
         exchange=finding.exchange + 1,
         message=line(finding.message),
-        evidence=line(finding.evidence),
+        evidence=line(evidence),
         why=page.why if page else "",
-        says=f"{refusal.status} {line(decode(dumps(refusal.body)))}" if refusal else line(finding.refusal),
+        says=f"{refusal.status} {line(decode(dumps(refusal.body)))}"
+        if refusal and not is_recorded
+        else line(refusal_words(finding)),
         began=f"exchange {began.exchange + 1}, {began.side} {began.pointer or '/'}: {line(began.words)}"
         if began
         else "",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from workbench import regex
+from workbench.errors import WireError
+from workbench.formats.importers._several_streams import may_hold_several, next_streams
 from workbench.formats.importers._side_of_value import response_only
-from workbench.wire import Framing, framing_of
+from workbench.ir import JsonValue
+from workbench.wire import Framing, framing_of, loads, read_stream
 from workbench.wire.session import MemorySession
 
 NAME = "event-stream"
@@ -24,5 +28,23 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange with the stream as its response, byte for byte."""
-    return MemorySession(name, (response_only(1, data, "only an event stream"),), format=TITLE)
+    """An exchange for each whole stream, with the stream as its response, byte for byte."""
+    begins = [0, *_next_streams(data), len(data)]
+    note = "only an event stream" if len(begins) == 2 else "one of the event streams of the file"
+    exchanges = tuple(response_only(n, data[a:b], note) for n, (a, b) in enumerate(pairwise(begins), 1))
+    return MemorySession(name, exchanges, format=TITLE)
+
+
+def _next_streams(data: bytes) -> list[int]:
+    """Offsets at which another stream begins."""
+    if framing_of(data) is Framing.AWS or not may_hold_several(data):
+        return []
+    events = read_stream(data, framing=Framing.SSE).events
+    return [events[n].start for n in next_streams(_payload(event.data or b"") for event in events)]
+
+
+def _payload(data: bytes) -> JsonValue:
+    try:
+        return loads(data)
+    except WireError:
+        return data.decode("utf-8", "replace").strip()

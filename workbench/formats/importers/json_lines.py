@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from workbench import regex
 from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._record import exchanges_of
 from workbench.formats.importers._records import NEITHER, RecordFinder, is_record
+from workbench.formats.importers._several_streams import next_streams
 from workbench.formats.importers._side_of_value import (
     EVENT,
     NDJSON,
@@ -40,14 +42,13 @@ def sniff(head: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> MemorySession:
-    """One exchange for a stream, else one per line. Raises UnreadableInput if no line is usable."""
+    """One exchange for each stream, else one per line. Raises UnreadableInput if no line is usable."""
     damage = ImportDamage()
     lines = list(objects(data, damage))
     if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
         exchanges = [response_only(1, data, "only a stream of JSON lines", content_type=NDJSON)]
     elif _is_stream(lines):
-        framing = b"".join(frame_events((line.value, line.raw) for line in lines))
-        exchanges = [response_only(1, framing, SYNTHESISED_NOTE, meta=SYNTHESISED)]
+        exchanges = _streams(lines)
     elif stream := stream_of([line.value for line in lines]):
         kind = stream.content_type
         exchanges = [response_only(1, stream.raw, SYNTHESISED_NOTE, content_type=kind, meta=SYNTHESISED)]
@@ -56,6 +57,13 @@ def read(data: bytes, name: str) -> MemorySession:
     if not exchanges:
         raise damage.refuse("no line is a request, a response or a stream event of a model API")
     return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
+
+
+def _streams(lines: Sequence[Line]) -> list[Exchange]:
+    """One exchange for each whole stream."""
+    begins = [0, *next_streams(line.value for line in lines), len(lines)]
+    framed = [frame_events((line.value, line.raw) for line in lines[a:b]) for a, b in pairwise(begins)]
+    return [response_only(n, b"".join(one), SYNTHESISED_NOTE, meta=SYNTHESISED) for n, one in enumerate(framed, 1)]
 
 
 def _is_stream(lines: Sequence[Line]) -> bool:

@@ -21,7 +21,8 @@ from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, damage, node_at, place
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.shapes.chat.message import read_message
-from workbench.protocols.shapes.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
+from workbench.protocols.shapes.chat.streamed_calls import Calls, StreamedCall
+from workbench.protocols.shapes.chat.streamed_lists import StreamedListEntry
 from workbench.wire import SseEvent, loads, type_words
 
 _BASE = "/message"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.contracts import refusal_words, split_evidence
 from workbench.protocols import RESPONSE
 from workbench.safetext import clip, visible
 from workbench.tui.models.signs import PROVISIONAL
@@ -24,7 +25,6 @@ from workbench.views import (
     link_addresses,
     origin_words,
     size,
-    split_evidence,
     wrap,
 )
 
@@ -67,8 +67,7 @@ def finding_body(
         repairs: the repairs, or the reason why they are not known; None for those that the finding has.
         is_answered: a response was recorded; else the refusal is only expected.
     """
-    evidence, quotation = split_evidence(finding)
-    refusal = finding.refusal or quotation
+    evidence, refusal = split_evidence(finding)[0], refusal_words(finding)
     lines = wrap(finding.message, width, "strong", indent=2)
     if is_answered:
         lines += labelled_lines("response", refusal, width, "error")

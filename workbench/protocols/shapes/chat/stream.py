@@ -34,14 +34,8 @@ from workbench.protocols.common.pieces import GrowingText, Node, Pieces, damage,
 from workbench.protocols.common.reading import Notes, string_or_none
 from workbench.protocols.shapes.chat.message import is_zero, read_message
 from workbench.protocols.shapes.chat.response import contradiction, describe, read_usage
-from workbench.protocols.shapes.chat.streamed_calls import (
-    Calls,
-    Contents,
-    Details,
-    Note,
-    StreamedCall,
-    StreamedListEntry,
-)
+from workbench.protocols.shapes.chat.streamed_calls import Calls, Note, StreamedCall
+from workbench.protocols.shapes.chat.streamed_lists import Contents, Details, StreamedListEntry
 from workbench.wire import SseEvent, loads, type_words, without_repeated_prefix
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")

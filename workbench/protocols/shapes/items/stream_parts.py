@@ -11,6 +11,7 @@ from functools import partial
 from itertools import pairwise
 
 from workbench.ir import (
+    MILD,
     Anomaly,
     Carrier,
     JsonValue,
@@ -239,8 +240,12 @@ class StreamedItem:
 
 
 def changed_names(item: StreamedItem, final_item: Mapping[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
-    """(rule, message, name) of each name that an item does not keep from its beginning to its end."""
-    for key, slug in (("id", "stream.id"), ("call_id", "stream.id"), ("name", "stream.name")):
+    """(rule, message, name) of each name that an item does not keep from its beginning to its end.
+
+    OpenAI itself gives a client's tool search another call_id at its end (recorded, gpt-5.4): what counts is the last.
+    """
+    call_id = f"stream.id{MILD}" if final_item.get("type") == "tool_search_call" else "stream.id"
+    for key, slug in (("id", "stream.id"), ("call_id", call_id), ("name", "stream.name")):
         before, after = item.name(key), final_item.get(key)
         if isinstance(before, str) and before and after != before:
             yield slug, f"the {key} of an item changes from {before!r:.80} to {after!r:.80}", key
