@@ -90,6 +90,7 @@ ONCE = [
     "I will look. I will look at Rome. I will look at Oslo.",
     "cobalt " * 15,
     f"\n{TEXT}\n{TEXT}",
+    f"{TEXT} " * 9,
 ]
 
 

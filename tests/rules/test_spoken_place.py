@@ -42,6 +42,7 @@ RESPONSES = {
         {"type": "custom_tool_call", "call_id": "c1", "name": "ls", "input": ""},
     ],
 }
+INPUTS = {"input": [{"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}]}
 SAID = [
     (GEMINI, "Thinking level is not supported for this model.", "", "/generationConfig/thinkingConfig/thinkingLevel"),
     (GEMINI, "thinking_config is not supported.", "", "/generationConfig/thinkingConfig"),
@@ -61,6 +62,7 @@ SAID = [
     (RESPONSES, "unknown item: custom_tool_call", "content.unsupported-part", "/input/1"),
     (RESPONSES, "The model said something wrong, please try again", "", ""),
     (GEMINI, "max_tokens is too large", "", ""),
+    (INPUTS, "Request contains an invalid argument.", "", ""),
 ]
 """(body, text, rule, pointer); no pointer: the text names nothing of it. The input of a tool is data."""
 
@@ -81,6 +83,26 @@ def test_of_places_alike_the_last_message_is_meant() -> None:
     body = {"messages": [{"role": "user", "content": [{"cachePoint": {}}]} for _ in range(3)]}
     place = spoken_place("cache point", body, _decoded(body))
     assert place and place.pointer == "/messages/2/content/0/cachePoint"
+
+
+INTERACTION = {
+    "input": [
+        {"role": "model", "content": [{"type": "function_call", "id": "c1", "name": "look", "args": {"city": "Rome"}}]},
+        {"role": "user", "content": [{"type": "function_result", "id": "c1", "name": "look", "result": {}}]},
+    ],
+}
+
+FIELDS = [
+    ("genai.FunctionCallContent: no such field: 'args'", "args", "/input/0/content/0/args", "args"),
+    ("genai.FunctionResultContent: no such field: 'id'", "id", "/input/1/content/0/id", "id"),
+    ("Missing call_id in content of type function_result", "", "/input/1/content/0", "function_result"),
+]
+
+
+@pytest.mark.parametrize(("text", "field", "pointer", "how"), FIELDS)
+def test_a_field_is_that_of_the_part_that_the_text_names(text: str, field: str, pointer: str, how: str) -> None:
+    place = spoken_place(text, INTERACTION, _decoded(INTERACTION), field=field)
+    assert place and (place.pointer, place.how) == (pointer, how)
 
 
 def test_in_an_envelope_the_last_message_is_meant_too() -> None:

@@ -19,7 +19,10 @@ MESSAGES = "https://api.anthropic.com/v1/messages"
 CHAT = "https://api.openai.com/v1/chat/completions"
 
 DONE = {
+    "id": "chatcmpl-1",
     "object": "chat.completion",
+    "created": 1,
+    "model": "m",
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}],
 }
 """An answer of ``CHAT`` in which nothing is wrong."""

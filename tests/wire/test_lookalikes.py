@@ -57,7 +57,8 @@ MEMBERS: dict[str, object] = {
     "audio": "A" * 64, "delta": "AAAA" * 300, "withCredentials": True, "cookie": "theme=dark",
     "secretRef": "db-credentials", "author": "A. Thor",
     "authority": "https://login.example", "keyboard": "qwertyuiop1234567890", "monkey": some(20),
-    "tokenizer": "o200k_base", "passage": "of text that is long", "compass": "north-northeast-2", "passed": True,
+    "tokenizer": "o200k_base", "chunk_tokenizer": "tiktoken:cl100k_base",
+    "passage": "of text that is long", "compass": "north-northeast-2", "passed": True,
     "hotkey": "ctrl+shift+p", "turkey": "sandwich-123", "api_key_name": "OPENAI_API_KEY",
     "password_policy": "min-12-chars",
 }  # fmt: skip

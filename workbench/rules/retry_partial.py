@@ -28,6 +28,10 @@ SHORTEST = 24
 """Characters of a beginning that comes twice: shorter ones are how people and models talk."""
 
 
+MOST_ATTEMPTS = 3
+"""Further attempts that a text may hold: one that comes over and over is a model that repeats itself."""
+
+
 class _IncompleteAnswer(NamedTuple):
     """An answer that was cut off, and the one that came next."""
 
@@ -150,7 +154,7 @@ def _restart(text: str, least: int) -> int:
     at = text.find(text[:least], least) if len(text) >= 2 * least else -1
     while at > 0:
         if text.startswith(text[:at], at):
-            return 0 if _is_refrain(text[:at]) else at
+            return 0 if _is_refrain(text[:at]) or text.startswith(text[:at] * MOST_ATTEMPTS, at) else at
         at = text.find(text[:least], at + 1) if at * 2 < len(text) else -1
     return 0
 

@@ -89,19 +89,19 @@ def place_of(
     is_ours = refusal is None or refusal.kind.cause is refusals.FailureSide.REQUEST
     if (has_path and at != "model") or error.param or not is_ours or at not in _IN_WORDS:
         return place
-    by_words = _place_by_words(error, decoded, prefers)
+    by_words = _place_by_words(error, decoded, prefers, refusal.values.get("field", "") if refusal else "")
     is_vague = place is None or place.pointer in ("", "/model")
     is_inner = by_words and place and at != "media" and by_words.pointer.startswith(f"{place.pointer}/")
     return by_words if by_words and (is_vague or is_inner) else place
 
 
-def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:
+def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str, field: str) -> ErrorPlace | None:
     """The place that a text has the plain name of."""
     try:
         body = loads(decoded.request_text)
     except WireError:
         return None
-    return spoken_place(error.message, body, decoded, rule)
+    return spoken_place(error.message, body, decoded, rule, field)
 
 
 def place_of_text(text: str, decoded: DecodedExchange, contract: Contract) -> ErrorPlace | None:

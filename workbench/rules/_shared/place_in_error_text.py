@@ -16,6 +16,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.provenance import escape
 from workbench.rules._shared.request_keys import top_key
+from workbench.wire import value_at
 
 MOST_NODES = 20_000
 """Values of a body that are looked at."""
@@ -27,7 +28,8 @@ _WORDS = regex.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME = regex.compile(r"[A-Za-z][\w.\-]{2,60}\Z")
 _SAME = {"maximum": "max", "minimum": "min", "configuration": "config", "parameters": "parameter"}
 _COMMON = frozenset((
-    "api", "assistant", "block", "body", "call", "code", "content", "data", "default", "definition", "description",
+    "api", "argument", "assistant", "block", "body", "call", "code", "content", "data", "default", "definition",
+    "description",
     "enabled", "error", "field", "file", "format", "function", "id", "index", "input", "item", "key", "level",
     "list", "max", "message", "min", "mode", "model", "name", "number", "object", "option", "output", "parameter",
     "part", "please", "prompt", "property", "provider", "request", "required", "response", "result", "role",
@@ -56,11 +58,14 @@ class _Candidate(NamedTuple):
     weight: float
 
 
-def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str = "") -> ErrorPlace | None:
+def spoken_place(
+    text: str, body: JsonValue, decoded: DecodedExchange, rule: str = "", field: str = ""
+) -> ErrorPlace | None:
     """The place whose name, or whose value that is a name, a text has; None where it has none, or several alike.
 
     Args:
         rule: that the text belongs to: it tells whether messages, tools or parameters are meant first.
+        field: the member that the text complains of, if it says so: of the value that it names, where it has it.
     """
     best: list[_Candidate] = []
     for candidate in _candidates(body, split_words(text[: contracts.LONGEST])):
@@ -73,7 +78,14 @@ def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str
     if not best or (len(best) > 1 and best[0].weight < ONE_WORD):
         return None
     pointer = best[-1 if top_key(best[-1].pointer) in HISTORIES else 0].pointer
-    return ErrorPlace(pointer, decoded.request_index.span(pointer), pointer.rpartition("/")[2])
+    value = value_at(body, pointer)
+    how = pointer.rpartition("/")[2]
+    if isinstance(value, dict) and field in value:
+        pointer, how = f"{pointer}/{escape(field)}", field
+    elif how.isdecimal():
+        kind = value.get("type") if isinstance(value, dict) else None
+        how = kind if isinstance(kind, str) and kind else pointer[1:]
+    return ErrorPlace(pointer, decoded.request_index.span(pointer), how)
 
 
 def split_words(text: str) -> list[str]:

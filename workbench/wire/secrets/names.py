@@ -55,7 +55,7 @@ _NO_TOKENS: Final = frozenset(
     b"""page next prev previous continuation sync cursor eos bos pad unk sep cls mask stop start end special image audio
     video text first last per max min num total prompt completion input output reasoning cached cancel cancellation
     resume starting public watch change delta concurrency idempotency request n new unused bad marker scroll think
-    thinking tool nextpage prevpage page_ pagination non skip""".split()
+    thinking tool nextpage prevpage page_ pagination non skip tik""".split()
 )
 _TOKENS: Final = frozenset(
     b"""access api app auth aws bearer bot cf csrf ci deploy discord gh github gitlab hf hub id integration jwt login

@@ -176,21 +176,21 @@ class Calls:
             self.grow(call, delta, function, event, f"{base}/{n}")
 
     def _note_twins(self, deltas: list[JsonValue], event: int) -> None:
-        """A call that begins and goes on in one list: clients that keep its first list as it comes lose the second.
+        """A call with its beginning and a later piece in one list: clients that keep the first list as it is lose one.
 
         Later pieces of a call may share a list (gpt-oss on Bedrock sends them so); clients add each up.
         Source: openai-python#3201 (the first chunk becomes the snapshot).
         """
-        begun = set[int]()
+        first_indices = set[int]()
         for delta in deltas:
             index = delta.get("index") if isinstance(delta, dict) else None
             if type(index) is not int:
                 continue
-            if index in begun:
+            if index in first_indices:
                 self._note("stream.index", f"two deltas of one chunk have the index {index}", "", event)
                 return
             if _begins(delta):
-                begun.add(index)
+                first_indices.add(index)
 
     def _find(self, delta: Delta, function: Delta, event: int) -> StreamedCall:
         """The call a delta belongs to, a new one if need be."""
