@@ -72,10 +72,6 @@ TRUE_BREAKS = {
         {"stream.block-order"},
         "a stream spliced from two messages: a second message_start",
     ),
-    "vercel-ai/azure/azure-reasoning-encrypted-content.1.chunks.txt": (
-        {"stream.block-order"},
-        "four answers one after the other in what is one stream here",
-    ),
     "vercel-ai/openai/openai-error.1.chunks.txt": (
         {"stream.error-event"},
         "the quota is exceeded, which the provider says in the running stream",

@@ -18,8 +18,12 @@ PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 CLOSED = {**PARAMETERS, "additionalProperties": False}
 
 
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta/models"
+
+
 def judged(label, protocol, body, *, url="", headers=()):
-    """(judgement, the answer of the provider) of one request."""
+    """(judgement, the answer of the provider) of one request; that to Gemini names a model which has no facts."""
+    url = url or (f"{GOOGLE}/gemini-pro:generateContent" if protocol == GEMINI else "")
     request = HttpRequest(url=url, headers=Headers(tuple(headers)), body=Body(json.dumps(body).encode()))
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), provider=label, protocol=protocol)
     trial = inspector.trial(0, request, protocol=protocol)

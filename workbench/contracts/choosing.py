@@ -45,7 +45,8 @@ def choose(clues: Clues, protocol: str | None, observed: str = "") -> tuple[Cont
         return _whole(name, how, clues, protocol)
     variant, why = contracts.outline(name).variant(clues)
     own = f"{name}:{variant}" if variant else name
-    how = f"no contract for host {place}: generic is used, with the reasoning facts of {own} ({how})"
+    why_not = f"no contract for host {place}" if place else f"{clues.model} is the name of a gateway"
+    how = f"{why_not}: generic is used, with the reasoning facts of {own} ({how})"
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 
@@ -156,9 +157,18 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
         if candidates:
             speaking = (found for found in candidates if contracts.outline(found[0]).speaks(protocol))
             name, how = next(speaking, candidates[0])
-            is_elsewhere = bool(place) and bool(contracts.outline(name).hosts) and (name, how) not in _by_host(place)
-            return name, how, not is_elsewhere
+            is_hosted = (name, how) in _by_host(place) if place else not _is_of_gateway(model)
+            return name, how, is_hosted or not contracts.outline(name).hosts
     return contracts.GENERIC, "no contract matches: generic is used", True
+
+
+_VENDORS = frozenset(("openai", "anthropic", "google", "x-ai", "xai", "deepseek", "mistral", "cohere"))
+"""Vendors whose own API takes no name with the vendor before it: ``openai/gpt-5`` is a name of a gateway."""
+
+
+def _is_of_gateway(model: str | None) -> bool:
+    vendor, slash, name = (model or "").partition("/")
+    return bool(slash) and vendor in _VENDORS and "/" not in name
 
 
 @contracts.forgotten_with

@@ -11,7 +11,7 @@ from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Consequence, Evidence, Relation, check_of, of_refused_params, read_relation
-from workbench.contracts.scopes import Holds, matches, place_relations, read_scope, sets
+from workbench.contracts.scopes import Holds, matches, place_relations, read_scope, sample_name, sets
 from workbench.contracts.signs import Sign, read_sign
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
@@ -145,6 +145,11 @@ class ContractFile:
         """True if the model is one of this provider's."""
         unlike = model is not None and any(matches_glob(model.lower(), glob) for glob in self.unlike)
         return not unlike and matches(model, self.models)
+
+    def sample_models(self, protocol: str | None, variant: str) -> tuple[str, ...]:
+        """A name for each pattern of models of which the contract knows a fact of its own."""
+        scopes = (holds for holds, _ in self.facts if holds.models and holds.covers_some(protocol, variant))
+        return tuple(dict.fromkeys(sample_name(glob) for holds in scopes for glob in holds.models))
 
     def speaks(self, protocol: str | None) -> bool:
         """True if the contract covers this protocol."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -286,6 +286,12 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
     contract = _resolve(name, protocol, variant, model)
     contract_cache.keep_resolved(key, contract, with_common_practice(contract))
     return contract
+
+
+def of_single_models(contract: Contract) -> Iterator[Contract]:
+    """The same contract for each model of which it knows a fact of its own. See ``ContractFile.sample_models``."""
+    for model in read(contract.name).sample_models(contract.protocol, contract.variant):
+        yield resolve(contract.name, contract.protocol, contract.variant, model)
 
 
 def with_common_practice(contract: Contract) -> Contract:

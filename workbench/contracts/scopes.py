@@ -36,6 +36,14 @@ def matches(model: str | None, globs: tuple[str, ...]) -> bool:
     return any(matches_glob(name, plain_model(glob)) and not _is_date_of(name, glob) for glob in globs)
 
 
+_CHOICE = regex.compile(r"\[(.)[^\]]*\]")
+
+
+def sample_name(glob: str) -> str:
+    """A name that a glob fits: ``gemini-[3-9]*`` → ``gemini-3``."""
+    return _CHOICE.sub(r"\1", glob).replace("*", "")
+
+
 _POINT = regex.compile(r"(?<=\d)\.(?=[\d\[])")
 _DATE = "-[0-9][0-9][0-9]*"
 

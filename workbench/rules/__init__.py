@@ -52,6 +52,7 @@ from workbench.rules._shared.families import every_rule, families_for, family, f
 from workbench.rules._shared.lasting_findings import in_order, of_messages
 from workbench.rules._shared.origin import Origins
 from workbench.rules._shared.shared_results import SharedResults
+from workbench.rules._shared.unnamed_model import without_doubtful_errors
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 from workbench.rules.common_defaults import soft_contract
 
@@ -194,6 +195,12 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     Args:
         is_shared: findings are shared with other contracts under which the same exchange is checked.
     """
+    found = without_doubtful_errors(case, _every_finding(case, is_shared=is_shared), _every_finding)
+    return sorted(dict.fromkeys(found), key=lambda f: f.severity.rank)
+
+
+def _every_finding(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
+    """Findings of every family, reviewed, in wire order."""
     names = families_for(case, "check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run_each
     softened = replace(case, contract=soft_contract(case.contract)) if case.request else case
@@ -206,7 +213,7 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):
         found = [f for f in found if f.rule != REFUSED]
-    return sorted(dict.fromkeys(found), key=lambda f: f.severity.rank)
+    return found
 
 
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:

@@ -128,7 +128,9 @@ class BedrockConverse(CodecAdapter):
         keyed = [b for b in blocks if isinstance(b, dict) and "type" not in b]
         if not all(map(_BLOCKS.isdisjoint, keyed)):
             return 0.95
-        return 0.6 if keyed and len(keyed) == len(blocks) and "model" not in value else 0.0
+        if not keyed or len(keyed) < len(blocks) or "model" in value:
+            return 0.0
+        return 0.6 if "max_tokens" in value else 0.85  # Messages requires it, and its system prompt may be a list, too
 
     def claims_response(self, value: JsonValue) -> float:
         """A message in ``output``."""

@@ -49,6 +49,8 @@ ContentsWriter, request_body, response_body = late(
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = regex.compile(_METHOD)
 _MODEL = regex.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
+_OF_A_CACHE = frozenset(("ttl", "expireTime"))
+"""Keys that only a cachedContents resource has."""
 _OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
 
 
@@ -101,6 +103,8 @@ class Gemini(CodecAdapter):
         """An object with ``contents`` made of parts, bare or in an envelope."""
         inner, at = unwrap(value, ENVELOPE, (KEY,))
         if not isinstance(inner, dict) or not isinstance(inner.get(KEY), list | dict):
+            return 0.0
+        if "model" in inner and not _OF_A_CACHE.isdisjoint(inner):
             return 0.0
         contents = inner[KEY] if isinstance(inner[KEY], list) else [inner[KEY]]
         if any(isinstance(content, dict) and "parts" in content for content in contents):

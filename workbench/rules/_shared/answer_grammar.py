@@ -30,6 +30,8 @@ LARGEST_ANSWER = 1_000_000
 
 def of_answer(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
     """Findings on parts of an answer that clients stumble over, where no other finding speaks of the place."""
+    if _asks_with_one_text(case):
+        return
     yield from _foreign_end(case, found)
     endless = list(_without_end(case, found))
     yield from endless
@@ -48,6 +50,11 @@ def of_answer(case: RuleContext, found: list[Finding]) -> Iterator[Finding]:
             place = {"events": body.events} if body.events else {}
             finding = case.finding(get_rule("answer.reshaped"), RESPONSE, fault.pointer, text, source=source, **place)
             yield replace(finding, severity=Severity.WARNING)
+
+
+def _asks_with_one_text(case: RuleContext) -> bool:
+    """The prompt is one text (Llama, Titan behind InvokeModel): no grammar here is of its answer."""
+    return case.request is not None and any(not message.pointer for message in case.request.messages[:1])
 
 
 class _AnswerBody(NamedTuple):
