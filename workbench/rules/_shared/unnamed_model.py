@@ -29,8 +29,8 @@ def without_doubtful_errors(case: RuleContext, findings: list[Finding], findings
     doubtful = [finding for finding in findings if _rests_on_contract(finding)]
     for contract in contracts.of_single_models(case.contract) if doubtful else ():
         again = replace(case, contract=contract, shared=SharedResults(), carried=None, accepted=None)
-        kept = {(f.rule, f.pointer) for f in findings_of(again) if f.severity is Severity.ERROR}
-        doubtful = [finding for finding in doubtful if (finding.rule, finding.pointer) in kept]
+        errors_there = {(f.rule, f.pointer) for f in findings_of(again) if f.severity is Severity.ERROR}
+        doubtful = [finding for finding in doubtful if (finding.rule, finding.pointer) in errors_there]
         if not doubtful:
             break
     return [_with_doubt(f) if _rests_on_contract(f) and f not in doubtful else f for f in findings]
