@@ -94,6 +94,7 @@ ORDINALS = (
     "sixty-eighth",
     "sixty-ninth",
     "seventieth",
+    "seventieth",
 )
 
 

@@ -30,7 +30,7 @@ CATALOGUES = ("breakages", "breakages-2", "breakages-3", "breakages-4", "breakag
              "breakages-71", "breakages-72", "breakages-73",
              "breakages-58", "breakages-59", "breakages-74", "breakages-64",
              "breakages-80", "breakages-81", "breakages-75", "breakages-82", "breakages-83",
-             "breakages-91")  # fmt: skip
+             "breakages-91", "breakages-84")  # fmt: skip
 ERROR_TEXTS = "error-texts"
 
 Entry = dict[str, Any]

@@ -15,7 +15,7 @@ from workbench.provenance import escape, scalars
 from workbench.rules._shared.context import RuleContext
 from workbench.rules._shared.place_in_error_text import spoken_place
 from workbench.rules._shared.wording import quote
-from workbench.wire import loads
+from workbench.wire import loads, value_at
 
 if TYPE_CHECKING:
     from workbench.protocols.refusals import KnownRefusal
@@ -140,7 +140,9 @@ def _places(at: str, refusal: KnownRefusal, error: ApiError, decoded: DecodedExc
     if at == "model":
         yield from _model(body, refusal, decoded)
     elif at in ("parameter", "field"):
-        yield from _parameters(body, text, (error.param or "", refusal.values.get("field", "")), decoded)
+        field = refusal.values.get("field", "")
+        yield from _parameters(body, text, (error.param or "", field), decoded)
+        yield from _results_without(field, body, text, decoded)
     elif at in ("media", "url"):
         yield from _address(body, refusal.values.get("url", ""), decoded)
         yield from _media(text, decoded)
@@ -171,6 +173,23 @@ def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: Dec
             pointer = members.get(_plain(candidate)) if candidate else None
             if pointer and _has_parents(body, pointer, name, decoded):
                 yield _named_place(pointer, decoded, candidate)
+
+
+def _results_without(field: str, body: JsonValue, text: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
+    """Tool results that lack a field, where a text says that results need it."""
+    if not field or not _OF_RESULTS.search(text):
+        return
+    for message in decoded.messages(REQUEST):
+        for _, result in message.tool_results():
+            for pointer in (message.absolute(result), message.pointer):
+                value = value_at(body, pointer)
+                if isinstance(value, dict):
+                    if field not in value:
+                        yield _named_place(pointer, decoded, field)
+                    break
+
+
+_OF_RESULTS = regex.compile(r"(?i)\b(?:tool|function)[ _](?:response|result|message|output)")
 
 
 def _has_parents(body: JsonValue, pointer: str, path: str, decoded: DecodedExchange) -> bool:

@@ -96,7 +96,10 @@ _FAMILIES = tuple(
 
 def rule_at(pointer: str, refusal: KnownRefusal) -> str:
     """The rule of a value that a refusal of this kind names; empty where place and kind do not tell it."""
-    return _first_rule(_TABLE, pointer, refusal)
+    rule = _first_rule(_TABLE, pointer, refusal)
+    field = refusal.values.get("field", "").rpartition(".")[2]
+    lacks_other = refusal.kind.name == "field-missing" and field not in ("", "content", "text", "parts", "output")
+    return "content.shape" if rule == "content.empty" and lacks_other else rule
 
 
 def rule_of_place(pointer: str, refusal: KnownRefusal) -> str:
