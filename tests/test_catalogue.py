@@ -94,7 +94,7 @@ ORDINALS = (
     "sixty-eighth",
     "sixty-ninth",
     "seventieth",
-    "seventieth",
+    "seventy-first",
 )
 
 

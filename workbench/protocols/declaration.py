@@ -290,6 +290,7 @@ class Traits:
         part_in_event: how an event begins a block or item of a response; None if no event does.
         end_pointer: place in a whole response of the reason why it ended; empty if whole responses may lack it.
         answer_form_differs: a request has a different form for messages of the model than a response.
+        sdk_fields: members that a recorder of an SDK's call keeps, and that the SDK does not send under these names.
         end_repeats_calls: the event that ends a stream contains the whole response, and SDKs read the calls from it.
     """
 
@@ -306,6 +307,7 @@ class Traits:
     usage_request: Mapping[str, JsonValue] = NOTHING
     token_counts: TokenCounts = TokenCounts()
     end_pointer: str = ""
+    sdk_fields: frozenset[str] = frozenset()
     whole_in_event: str | None = None
     part_in_event: PartInEvent | None = None
     reasoning_request: Mapping[str, JsonValue] = NOTHING

@@ -9,7 +9,7 @@ from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path
 from workbench.globs import matches_glob
 from workbench.ir import Message
 from workbench.lazy_dataclass import replace
-from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact
+from workbench.protocols import REQUEST, MessageShape, asked_by_shape, fact, traits
 from workbench.provenance import escape
 from workbench.rules._shared.announced_betas import betas
 from workbench.rules._shared.body_values import base, reads_fields
@@ -47,7 +47,7 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
     places_of_relations = fact(case.contract, _places_of_relations)
-    accepted = accepted_fields(case)
+    accepted = accepted_fields(case) | traits(case.decoded.protocol).sdk_fields
     for field in params.get(at[1:], {}) if at else params:
         if (field,) in places_of_relations or field in accepted:
             continue

@@ -25,6 +25,7 @@ from workbench.protocols import (
     grammars,
     shape_of,
     text_of,
+    traits,
 )
 from workbench.rules._shared.acceptance import accepted_by, is_answered
 from workbench.rules._shared.announced_betas import betas
@@ -299,7 +300,8 @@ def _severity(
 ) -> Severity | None:
     """How much a fault weighs; None if nothing is to be said."""
     place = pointer[len(base(case.decoded)) :]
-    if fault.code == grammars.NULL or _is_listed(case, "shapes.ignored", place):
+    is_of_sdk = place[1:] in traits(case.decoded.protocol).sdk_fields
+    if fault.code == grammars.NULL or is_of_sdk or _is_listed(case, "shapes.ignored", place):
         return None
     is_ignored = fault.code == grammars.UNKNOWN_KEY and case.contract.term("params.unknown-fields") == "ignored"
     if is_ignored and place.count("/") == 1 and not _similar_key(fault):

@@ -177,6 +177,15 @@ def test_a_context_that_is_too_long_says_by_how_much(text, found, limit):
     assert refusal.says() == f"the context is too long: {found} tokens of {limit}"
 
 
+def test_characters_are_no_tokens():
+    text = (
+        "You passed 894 input characters and requested 4096 output tokens. However, the model's context length is only "
+        "4096 tokens, resulting in a maximum input length of 0 tokens (at most 0 characters). (value=894)"
+    )
+    refusal = refusals.classify(text)
+    assert refusal is not None and refusal.says() == "the context is too long"
+
+
 def test_an_excess_is_said_where_the_limit_is_not_known():
     refusal = refusals.classify(
         "prompt too long; exceeded max context length by 1119046 tokens (ref: 96164522-08b2-4cbf)"

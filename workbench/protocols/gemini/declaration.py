@@ -16,7 +16,7 @@ from workbench.protocols.declaration import (
     TransportSdk,
     endpoint,
 )
-from workbench.protocols.shapes.contents.places import PLACES
+from workbench.protocols.shapes.contents.places import PLACES, SDK_CONFIG
 
 SERVING = Serving(
     call_id="",
@@ -89,6 +89,7 @@ TRAITS = Traits(
     token_counts=TOKEN_COUNTS,
     whole_in_event="",
     end_pointer="/candidates/0/finishReason",
+    sdk_fields=frozenset((SDK_CONFIG,)),
     places=PLACES,
     carriers=CARRIERS,
     output_schemas=("/generationConfig/responseSchema", "/generationConfig/responseJsonSchema"),

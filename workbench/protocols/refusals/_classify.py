@@ -175,6 +175,8 @@ _LIMIT = regex.compile(
     r"|(\d[\d,]{2,12}) (?:token )?(?:maximum|max|limit)",
     re.IGNORECASE,
 )
+_CHARACTERS = regex.compile(r"(?i)(\d[\d,]{0,12}) (?:input |prompt )?characters?")
+"""A count of characters beside those of tokens."""
 _OVER = regex.compile(r"exceed\w*[^.\d]{0,40} by (?:about )?(\d[\d,]{1,12}) tokens?", re.IGNORECASE)
 """By how much a limit is exceeded."""
 _URL = regex.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
@@ -413,7 +415,8 @@ def _tokens(text: str) -> dict[str, str]:
     """Tokens that were found and the limit they are over. The limit is the number that the words name so."""
     if excess := _OVER.search(text):
         return _tokens_over(int(excess[1].replace(",", "")), _limits(text[: excess.start()] + text[excess.end() :]))
-    numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(text)]
+    characters = _CHARACTERS.findall(text)
+    numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(text) if n not in characters]
     limit = next((n for n in _limits(text) if any(m > n for m in numbers)), None)
     if limit is None and len(set(numbers)) >= 2:
         limit = sorted(set(numbers))[-2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from workbench import contracts
+from workbench import contracts, regex
 from workbench.chain import CallState
 from workbench.contracts import (
     Basis,
@@ -96,6 +96,8 @@ def _reconcile(
     is_vague = refusal is not None and refusal.kind.name in VAGUE and not any(m.template for m in matches)
     if not likely and place and is_vague:  # what a fact suspects there says more
         likely = [f for f in of_request if _is_suspected_at(f, place)]
+    if not likely and not matches and place and refusal:
+        likely = [f for f in of_request if _is_about_field(f, refusal.values.get("field", ""), place)]
     is_by_place = not likely and not matches
     if is_by_place:
         named_place = place_of(refusal, error, case.decoded, case.contract)
@@ -148,6 +150,15 @@ def _is_suspected_at(finding: Finding, place: ErrorPlace) -> bool:
     """A fact about the provider says that it refuses what is at the place that the text names."""
     is_doubt = finding.severity is Severity.WARNING and bool(finding.fact) and finding.breaks is Breaks.REQUEST
     return is_doubt and bool(place.pointer) and _is_within(finding.pointer, place.pointer)
+
+
+def _is_about_field(finding: Finding, field: str, place: ErrorPlace) -> bool:
+    """A suspicion at the place that the text names, about the field that the text names: a tool without a type."""
+    is_there = bool(place.pointer) and finding.severity is Severity.WARNING and finding.rule != _UNEXPLAINED
+    return is_there and _is_within(finding.pointer, place.pointer) and field in _WORD.findall(finding.message)
+
+
+_WORD = regex.compile(r"\w+")
 
 
 def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: NamedIds) -> list[Finding]:

@@ -30,3 +30,7 @@ PLACES = {
     "output.schema": "/generationConfig/responseSchema",
 }
 """Name of a place → where it is in a request."""
+
+SDK_CONFIG = "config"
+"""Argument of google-genai's ``generate_content`` that holds the tools and parameters, as recorders of its calls keep
+it; on the wire they are members of the body."""

@@ -24,6 +24,7 @@ from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, read_mes
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.shapes.contents.nodes import ContentNode, as_list, key_of, member, snake
 from workbench.protocols.shapes.contents.parts import read_content, read_parts
+from workbench.protocols.shapes.contents.places import SDK_CONFIG
 from workbench.wire import type_words
 
 _TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
@@ -149,8 +150,10 @@ def _system(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> tuple[Part
 
 
 def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[ToolDef]:
-    value = inner.get("tools")
-    for tool, pointer in as_list(value, f"{at}/tools") if value is not None else ():
+    value, place, config = inner.get("tools"), f"{at}/tools", inner.get(SDK_CONFIG)
+    if value is None and isinstance(config, dict):
+        value, place = config.get("tools"), f"{at}/{SDK_CONFIG}/tools"
+    for tool, pointer in as_list(value, place) if value is not None else ():
         if not isinstance(tool, dict):
             notes.add("schema.malformed", f"a tool is {type_words(tool)}, not an object", pointer)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=pointer)
