@@ -88,9 +88,11 @@ class LiveWriter:
     def end(self, response: ModelResponse) -> bytes:
         if response.error:
             return _event(error_body(response.error))
-        return (
-            _event({"serverContent": {"turnComplete": True}} | _counts(response.usage)) if response.is_complete else b""
-        )
+        if not response.is_complete:
+            return b""
+        waits = any(isinstance(part, ToolCallIR) for message in response.messages for part in message.parts)
+        generated = b"" if waits else _event({"serverContent": {"generationComplete": True}})
+        return generated + _event({"serverContent": {"turnComplete": True}} | _counts(response.usage))
 
 
 def _event(message: Json) -> bytes:
