@@ -47,7 +47,7 @@ PICTURES = {
     "story": Picture("anthropic-long-session", (120, 36), "█ model", ("S",)),
     "stream": Picture("openai-parallel-index-reused", (120, 34), "▸", ("t",)),
     "conversion": Picture("anthropic-thinking-trimmed", (130, 30), "→ openai-chat", ("c", "h", "h", "h", "h")),
-    "matrix": Picture("deepseek-reasoning-lost", (150, 40), f"   {len(labels())} contracts", ("m",)),
+    "matrix": Picture("deepseek-reasoning-lost", (150, 40), f"·  {len(labels())} contracts", ("m",)),
     "edit": Picture("deepseek-reasoning-lost", (164, 38), "accepts", MENDED),
     "send": Picture("deepseek-reasoning-lost", (164, 34), "accepted", (*MENDED, "~accepts", *SENT)),
     "lab": Picture("anthropic-long-session", (140, 36), "streaming      ✓ pass", ("L", "~does the model", "r")),
