@@ -47,8 +47,15 @@ def test_variables_are_filled(template: str, pointer: str, merges: bool, expecte
 @pytest.mark.parametrize(
     ("evidence", "expected", "seen", "words"),
     [
-        ("'x'; provider error: 'as recorded'", "as expected", "'x'", "'as recorded'"),
-        ("provider error: 'as recorded'", "", "", "'as recorded'"),
+        ("'x'; provider error: 'as recorded'", "as expected", "'x'", "as recorded"),
+        ("provider error: 'as recorded'", "", "", "as recorded"),
+        ("provider error: 'it' (provider's 'a' = /a)", "", "", "it"),
+        (
+            "provider error: 'it' (provider's 'a' = /a, the fault is at /b)",
+            "",
+            "",
+            "it (provider's 'a' = /a, the fault is at /b)",
+        ),
         ("'x'", "as expected", "'x'", "as expected"),
     ],
 )

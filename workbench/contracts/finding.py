@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from workbench import regex
 from workbench.contracts.contract import EnforcedCheck
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass, field
@@ -209,6 +210,15 @@ def split_evidence(finding: Finding) -> tuple[str, str]:
     return seen.removesuffix("; "), quotation
 
 
+_QUOTATION = regex.compile(r"(?s)(['\"])(.*)\1( \(provider's .* = \S+, the fault is at .*\)| \(provider's .* = .*\))?")
+"""A recorded text, and where the provider counts otherwise."""
+
+
 def refusal_words(finding: Finding) -> str:
     """The provider's words about a finding: as recorded, else as its contract expects them; empty if none are known."""
-    return split_evidence(finding)[1] or finding.refusal
+    recorded = split_evidence(finding)[1]
+    quotation = _QUOTATION.fullmatch(recorded)
+    if quotation is None:
+        return recorded or finding.refusal
+    counts = quotation[3] or ""
+    return quotation[2] + (counts if "the fault is at" in counts else "")

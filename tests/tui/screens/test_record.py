@@ -117,7 +117,8 @@ async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.Monke
         await home.press("escape")
 
 
-async def test_providers_are_offered(recorders: list[Fake]) -> None:
+async def test_providers_are_offered(recorders: list[Fake], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda command: None)  # clients of this machine would be offered first
     async with at_home() as home:
         await home.press("r")
         await home.until("https://api.deepseek.com")
