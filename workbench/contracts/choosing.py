@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
-from workbench.contracts.facts import Clues
+from workbench.contracts.facts import Clues, ContractFile
 from workbench.contracts.signs import Sign
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING
@@ -157,18 +157,17 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
         if candidates:
             speaking = (found for found in candidates if contracts.outline(found[0]).speaks(protocol))
             name, how = next(speaking, candidates[0])
-            is_hosted = (name, how) in _by_host(place) if place else not _is_of_gateway(model)
-            return name, how, is_hosted or not contracts.outline(name).hosts
+            file = contracts.outline(name)
+            is_hosted = (name, how) in _by_host(place) if place else not _is_of_gateway(model, file)
+            return name, how, is_hosted or not file.hosts
     return contracts.GENERIC, "no contract matches: generic is used", True
 
 
-_VENDORS = frozenset(("openai", "anthropic", "google", "x-ai", "xai", "deepseek", "mistral", "cohere"))
-"""Vendors whose own API takes no name with the vendor before it: ``openai/gpt-5`` is a name of a gateway."""
-
-
-def _is_of_gateway(model: str | None) -> bool:
+def _is_of_gateway(model: str | None, file: ContractFile) -> bool:
+    """A name with its maker before it, which the maker's own API does not take: ``openai/gpt-5`` is a gateway's."""
     vendor, slash, name = (model or "").partition("/")
-    return bool(slash) and vendor in _VENDORS and "/" not in name
+    makers = {file.name, *file.title.lower().split()}
+    return bool(slash) and "/" not in name and vendor.replace("-", "") in makers
 
 
 @contracts.forgotten_with
